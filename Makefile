@@ -83,8 +83,9 @@ docs: setup  ## the pages that are made from the program
 	$(PYTHON) docs/list_encodings.py > docs/encodings-list.md.new && mv docs/encodings-list.md.new docs/encodings-list.md
 	$(PYTHON) docs/list_options.py > docs/options.md.new && mv docs/options.md.new docs/options.md
 
-models: setup  ## the list of models under models/ that comes with the package
+models: setup  ## all that lists the models under models/: the list in the package, the page of languages, the first pages
 	$(PYTHON) recipes/list_models.py > src/ropewalk/data/models.json.new && mv src/ropewalk/data/models.json.new src/ropewalk/data/models.json
+	$(PYTHON) docs/list_languages.py
 
 figures: setup  ## the pictures of the documentation
 	$(PYTHON) docs/draw_figures.py

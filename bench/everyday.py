@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 LISTS = Path(__file__).resolve().parent.parent / "tests" / "everyday"
 MOST_WORDS = 4  # of a multiword token
-JOINING = "'\u2019-"  # apostrophes and hyphens inside a multiword token
+JOINING = "'\u2019-\u055b\u055c\u055e"  # apostrophes, hyphens and Armenian marks inside a multiword token
 SHOWN = 20  # made sentences that are cut, which are printed
 
 

@@ -11,7 +11,9 @@ time, that of several processes together, so that other programs on the machine 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import itertools
+import os
 import resource
 import sys
 import time
@@ -33,11 +35,11 @@ PIECE = 200  # paragraphs of a text that are passed at a time
 PARTS = (500, 2_500)  # paragraphs for several processes
 
 
-def spent(action: Callable[[], object], clock: Callable[[], float] = time.process_time) -> float:
-    """Return the seconds that `action` takes by `clock`."""
-    begin = clock()
+def spent(action: Callable[[], object]) -> float:
+    """Return the CPU time of `action` in this process, in seconds."""
+    begin = time.process_time()
     action()
-    return clock() - begin
+    return time.process_time() - begin
 
 
 def by_length(parser: Parser, words: list[str]) -> None:
@@ -75,23 +77,43 @@ def by_text(parser: Parser, paragraphs: list[str], most: int) -> None:
         size *= 10
 
 
-def cpu() -> float:
-    """Return the CPU time of this process and of those that it started and that have ended, in seconds."""
-    own, others = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
-    return own.ru_utime + own.ru_stime + others.ru_utime + others.ru_stime
+def of_workers() -> float:
+    """Return the CPU time of all living processes that this one started, and that those started, in seconds.
+
+    Workers are forks of a process of their own, so the system does not add their time to that of this process.
+    """
+    rows = {}
+    for file in Path("/proc").glob("[0-9]*/stat"):
+        with contextlib.suppress(OSError):
+            name, _, fields = file.read_text().rpartition(") ")
+            values = fields.split()
+            rows[int(name.split()[0])] = int(values[1]), int(values[11]) + int(values[12])
+    family = {os.getpid()}
+    while new := {number for number, (parent, _) in rows.items() if parent in family} - family:
+        family |= new
+    return sum(rows[number][1] for number in family - {os.getpid()}) / os.sysconf("SC_CLK_TCK")
 
 
 def by_processes(parser: Parser, paragraphs: list[str], jobs: int) -> None:
     """Print the CPU time of one process, of several, and of several threads; two amounts of text cancel the start."""
 
+    def piped(texts: list[str], count: int) -> float:
+        begin = time.process_time()
+        documents = parser.pipe(texts, jobs=count)
+        for _ in range(len(texts) - 1):
+            next(documents)
+        workers = of_workers()  # they live until the last document
+        next(documents)
+        return time.process_time() - begin + workers
+
     def parsed(count: int) -> float:
-        halves = [spent(lambda n=n: sum(1 for _ in parser.pipe(paragraphs[:n], jobs=count)), cpu) for n in PARTS]  # type: ignore[misc]
-        return halves[1] - halves[0]
+        few, many = (piped(paragraphs[:size], count) for size in PARTS)
+        return many - few
 
     def threaded() -> float:
         with ThreadPoolExecutor(jobs) as pool:
             parts = [paragraphs[PARTS[0] + place : PARTS[1] : jobs] for place in range(jobs)]
-            return spent(lambda: list(pool.map(lambda part: sum(1 for _ in parser.pipe(part)), parts)), cpu)
+            return spent(lambda: list(pool.map(lambda part: sum(1 for _ in parser.pipe(part)), parts)))
 
     rounds = [(parsed(1), parsed(jobs), threaded()) for _ in range(RUNS)]
     one, several, threads = (min(column) for column in zip(*rounds, strict=True))

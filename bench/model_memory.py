@@ -17,9 +17,9 @@ import sys
 from pathlib import Path
 
 from ropewalk import load
+from ropewalk.loading import LoadedOnDemand
 from ropewalk.models.catalogue import in_folder, locate
 from ropewalk.reporting.tables import FORMATS, Table, TableColumn
-from ropewalk.serving.computing import LoadedParsers
 
 WORDS = 4000  # that each model parses each time
 ALONE = "--alone"
@@ -74,7 +74,7 @@ def main() -> None:
         TableColumn(f"after {WORDS:,} words", unit="MB", decimals=0): lambda row: row[3],
     }
     sys.stdout.write(FORMATS["table"](Table.of("Memory of models", rows, cells)) + "\n")
-    parsers = LoadedParsers(given.models, lambda name: load(name, threads=1), given.most)
+    parsers = LoadedOnDemand(given.models, lambda name: load(name, threads=1), given.most)
     peaks = []
     for number in range(given.rounds):
         peak = 0.0

@@ -1,17 +1,19 @@
 """Learn the language identifier inside the package from the texts of treebanks.
 
-    python recipes/language_identifier.py UD… [--output src/ropewalk/data] [--epochs N]
+    python recipes/language_identifier.py UD… [--output src/ropewalk/data] [--epochs N] [--measure]
 
 Each UD is a folder of treebanks, `UD_LANGUAGE-NAME/CODE_NAME-ud-PART.conllu`, which may be compressed (`.xz`). The
 training data are pieces of 12 to 150 characters of the train files, so that short texts are identified as well as long
 ones. At the end the script prints the share of test sentences (of dev sentences where there is no test) whose language
-is identified, by length and by language. Treebanks whose licence forbids commercial use are left out; Tamil is learnt
-from the sentences below.
+is identified, by length and by language. It exits with 1 if that share is less than `BARS`, or if a language of
+languages.tsv is missing. `--measure` does only this, with the identifier in the output folder. Treebanks whose licence
+forbids commercial use are left out; Tamil is learnt from the sentences below.
 """
 
 from __future__ import annotations
 
 import argparse
+import csv
 import json
 import random
 import re
@@ -36,13 +38,19 @@ from ropewalk.identification.identifier import (
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    Texts = dict[tuple[str, str], dict[str, list[str]]]  # by language, the sentences of its train, dev and test
+
+TABLE = Path(__file__).resolve().parent / "languages.tsv"
 BUCKETS = 12_000
 SHORTEST, LONGEST = 12, 150  # characters of a piece that is learnt
 MOST = 4000  # texts of a language in an epoch
 LEAST = 1500  # texts of a small language are repeated up to this number
 BATCH = 128
 RARE = 0.002  # share of letters below which a block is not the language's own
-BANDS = ((20, 50), (50, 100), (100, 10_000))
+LONG = 10_000  # characters; no sentence has more
+BANDS = ((20, 50), (50, 100), (100, LONG), (50, LONG))
+BARS = {(20, 50): 90.0, (50, LONG): 97.0}  # percent of the sentences of a band, at least
+TEXT = re.compile(r"# text *=(.*)")
 FILE = re.compile(r"([a-z]+)_\w+-ud-(train|dev|test)\.conllu(?:\.xz|\.gz)?")
 LEFT_OUT = frozenset({"UD_Tamil-TTB"})  # the licence forbids commercial use
 VARIETIES = {  # languages that UD tells apart by the names of their treebanks alone
@@ -61,12 +69,12 @@ SCRIPTS_ALONE = {  # languages known by their script: a few invented sentences a
 def texts_of(file: Path) -> list[str]:
     """Read the texts of the sentences of a file."""
     raw = b"".join(blocks(file, 1 << 20)).decode("utf-8")
-    return [line[9:].strip() for line in raw.split("\n") if line.startswith("# text = ")]
+    return [match[1].strip() for line in raw.split("\n") if (match := TEXT.match(line))]
 
 
-def gather(homes: Iterable[Path]) -> tuple[dict[tuple[str, str], dict[str, list[str]]], list[str]]:
+def gather(homes: Iterable[Path]) -> tuple[Texts, list[str]]:
     """Read the texts of all treebanks: by language its train, dev and test; and the names of the treebanks."""
-    texts: dict[tuple[str, str], dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
+    texts: Texts = defaultdict(lambda: defaultdict(list))
     names = []
     for folder in sorted(folder for home in homes for folder in home.glob("UD_*-*")):
         if folder.name in LEFT_OUT:
@@ -144,43 +152,64 @@ def own_blocks(texts: list[str]) -> list[int]:
     return sorted(block for block, count in counts.items() if count >= RARE * total)
 
 
-def report(identifier: LanguageIdentifier, tests: dict[str, list[str]]) -> str:
-    """Write the share of texts whose language is found, by length and by language."""
+def measured(identifier: LanguageIdentifier, tests: dict[str, list[str]]) -> tuple[str, bool]:
+    """Return a report of the share of texts whose language is found, and whether it reaches the bars."""
     right: Counter[tuple[int, int]] = Counter()
     seen: Counter[tuple[int, int]] = Counter()
     by_language = {}
     for code, texts in tests.items():
         hits = 0
         for text in texts:
-            band = next((band for band in BANDS if band[0] <= len(text) < band[1]), None)
             found = identifier.identify(text).code == code
             hits += found
-            if band is not None:
-                right[band] += found
-                seen[band] += 1
+            for low, high in BANDS:
+                if low <= len(text) < high:
+                    right[low, high] += found
+                    seen[low, high] += 1
         by_language[code] = (hits / len(texts), len(texts))
+    shares = {band: 100 * right[band] / max(seen[band], 1) for band in BANDS}
     lines = [
-        f"{low} to {high} characters: {100 * right[low, high] / seen[low, high]:.2f} % of {seen[low, high]}"
+        f"{low}{'' if high == LONG else f' to {high}'} characters{' or more' if high == LONG else ''}: "
+        f"{shares[low, high]:.2f} % of {seen[low, high]:,}"
         for low, high in BANDS
     ]
-    over = [(low, high) for low, high in BANDS if low >= 50]
-    share = sum(right[band] for band in over) / sum(seen[band] for band in over)
-    lines.append(f"50 characters or more: {100 * share:.2f} %")
     worst = sorted(by_language.items(), key=lambda item: item[1])[:15]
     lines.append("lowest: " + ", ".join(f"{code} {100 * hit:.1f} of {count}" for code, (hit, count) in worst))
-    return "\n".join(lines) + "\n"
+    lines.append(f"{len(identifier.codes)} languages, {len(tests)} of them with sentences to measure on")
+    missing = sorted(set(shipped()) - set(identifier.codes))
+    if missing:
+        lines.append(f"languages of {TABLE.name} that are missing: {', '.join(missing)}")
+    return "\n".join(lines) + "\n", not missing and all(shares[band] >= bar for band, bar in BARS.items())
 
 
-def main() -> None:
-    """Read treebanks, learn, write and report."""
+def shipped() -> list[str]:
+    """Return the codes of the languages that have a model."""
+    with TABLE.open(encoding="utf-8", newline="") as file:
+        return [row["code"] for row in csv.DictReader(file, delimiter="\t")]
+
+
+def main() -> int:
+    """Read treebanks, learn, write and report; return the exit code."""
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("homes", nargs="+", type=Path, metavar="UD")
     options.add_argument("--output", type=Path, default=Path("src/ropewalk/data"))
     options.add_argument("--epochs", type=int, default=8)
+    options.add_argument("--measure", action="store_true")
     given = options.parse_args()
     texts, names = gather(given.homes)
+    if not given.measure:
+        write(texts, names, given.output, given.epochs)
+    tests = {code: parts["test"] or parts["dev"] for (code, _), parts in texts.items()}
+    identifier = LanguageIdentifier.load(given.output)
+    report, enough = measured(identifier, {code: sentences for code, sentences in tests.items() if sentences})
+    sys.stdout.write(report)
+    return 0 if enough else 1
+
+
+def write(texts: Texts, names: list[str], output: Path, epochs: int) -> None:
+    """Learn from the texts of the treebanks `names`, and write the identifier into a folder."""
     languages = sorted(texts)
-    weights, biases = learn([texts[language]["train"] for language in languages], given.epochs)
+    weights, biases = learn([texts[language]["train"] for language in languages], epochs)
     scales = np.abs(weights).max(axis=0) / 127
     description = {
         "buckets": BUCKETS,
@@ -196,13 +225,11 @@ def main() -> None:
             for at, (code, name) in enumerate(languages)
         ],
     }
-    with creating(given.output / DESCRIPTION) as file:
+    with creating(output / DESCRIPTION) as file:
         file.write(json.dumps(description, ensure_ascii=False, indent=1).encode() + b"\n")
-    with creating(given.output / WEIGHTS) as file:
+    with creating(output / WEIGHTS) as file:
         file.write(np.rint(weights / scales).astype(np.int8).tobytes())
-    tests = {code: parts["test"] or parts["dev"] for (code, _), parts in texts.items()}
-    sys.stdout.write(report(LanguageIdentifier.load(given.output), {code: one for code, one in tests.items() if one}))
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -29,6 +29,7 @@ import pytest
 from docs_tools import CLIENT, REPOSITORY, blocks, check_arguments, commands, inline_commands, install_example
 from ropewalk import conllu, decoding, formats
 from ropewalk.encodings import registry
+from ropewalk.models.catalogue import offered
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -72,7 +73,7 @@ TORCH = {
     "docs/training.md",
 }
 RAY = "docs/corpus.md"
-GENERATED = {"docs/commands.md", "docs/encodings-list.md", "docs/options.md"}
+GENERATED = {"docs/commands.md", "docs/encodings-list.md", "docs/languages.md", "docs/options.md"}
 GUIDES = ["README.md", *(page for page in PAGES if page.startswith("docs/") and page.count("/") == 1)]
 MOST_WORDS = 32_000
 BOOK = (
@@ -399,7 +400,7 @@ def test_our_figures_beside_published_ones_are_those_that_were_measured() -> Non
     for name in ("en", "en-accurate"):
         assert shown[f"{name}`"][:2] == english[name][::-1]
     (others,) = (row for name, row in shown.items() if name.startswith("fr"))
-    las = {row[1]: row[9] for row in rows("languages.md") if row[1:] and row[1].startswith("Ropewalk, ")}
+    las = {row[1]: row[9] for row in rows("udpipe.md") if row[1:] and row[1].startswith("Ropewalk, ")}
     assert others[2:] == [las[f"Ropewalk, {name}"] for name in ("fr", "vi", "wo", "ug", "ta")]
 
 
@@ -411,6 +412,22 @@ def test_the_lists_that_the_program_makes_are_up_to_date(monkeypatch: pytest.Mon
     docs = REPOSITORY / "docs"
     for page, made in (("encodings-list.md", list_encodings.listing()), ("options.md", list_options.listing())):
         assert (docs / page).read_text(encoding="utf-8") == made, "run `make docs`"
+
+
+def test_the_pages_that_name_languages_are_those_of_the_catalogue(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(REPOSITORY / "docs"))
+    import list_languages
+
+    for page, made in list_languages.written().items():
+        assert page.read_text(encoding="utf-8") == made, f"{page.name}: run `make models`"
+    screen = (REPOSITORY / "README.md").read_text(encoding="utf-8").partition("\n```bash")[0]
+    for model in offered():
+        assert re.search(rf"[:,] {re.escape(model.language)}[,.]", screen), model.name
+    systems = list_languages.published()
+    treebanks = list_languages.treebanks()
+    assert all(0 < las < 100 for system in systems for las in system["las"].values())
+    assert {name for system in systems for name in system["las"]} <= treebanks.keys()
+    assert all(name in treebanks for row in list_languages.rows() for name in row.treebanks)
 
 
 def test_every_option_of_training_is_explained_in_a_line(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -98,6 +98,7 @@ def test_words_are_found_by_their_spans() -> None:
     ]
     assert everyday.spans("zum Haus", ["zu", "dem", "Haus"]) == [(0, 3, "zu", 0), (0, 3, "dem", 1), (4, 8, "", 0)]
     assert everyday.spans("don't", ["do", "n't"]) == [(0, 2, "", 0), (2, 5, "", 0)]
+    assert everyday.spans("Ո\u055eվ է", ["Ով", "\u055e", "է"]) == [(0, 3, "Ով", 0), (0, 3, "\u055e", 1), (4, 5, "", 0)]
     assert everyday.spans("10 000 men", ["10 000", "men"]) == [(0, 6, "", 0), (7, 10, "", 0)]
     assert everyday.spans("He came.", ["He", "go", "."]) is None
     assert everyday.spans("He came.", ["He", "came"]) is None

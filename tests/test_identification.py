@@ -12,9 +12,9 @@ import pytest
 import ropewalk
 from ropewalk import conllu
 from ropewalk.errors import ModelError, RopewalkError
-from ropewalk.identification import automatic
 from ropewalk.identification.automatic import AutomaticModel, AutomaticSegmenter, InstalledLanguages
 from ropewalk.identification.identifier import LONGEST, LanguageIdentifier, normalized
+from ropewalk.loading import LoadedOnDemand
 from ropewalk.pipeline import Parser
 
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ def test_only_the_beginning_of_a_long_text_is_read() -> None:
 @cache
 def english() -> ModelParts:
     parser = ropewalk.load(threads=1)
-    return parser._renewed()  # type: ignore[return-value]
+    return parser.model, parser.segmenter
 
 
 def languages() -> InstalledLanguages:
@@ -129,15 +129,15 @@ def test_a_language_without_a_model_is_named() -> None:
     assert languages().choose("???") == "en"
 
 
-def test_few_models_are_loaded_at_the_same_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(automatic, "MOST_LOADED", 2)
+def test_few_models_are_loaded_at_the_same_time() -> None:
     loaded: list[str] = []
 
     def load(name: str) -> ModelParts:
         loaded.append(name)
         return english()
 
-    known = InstalledLanguages(load, {code: f"model-{code}" for code in ("en", "fr", "de")})
+    models = {code: f"model-{code}" for code in ("en", "fr", "de")}
+    known = InstalledLanguages(LoadedOnDemand(models.values(), load, 2).__getitem__, models)
     for code in ("en", "fr", "en", "de", "en", "fr"):
         known.parts(code)
     assert loaded == ["model-en", "model-fr", "model-de", "model-fr"]

@@ -219,7 +219,7 @@ def test_a_long_list_of_available_models_is_not_repeated() -> None:
 
 
 def test_parsers_are_loaded_when_needed_and_dropped_when_unused() -> None:
-    from ropewalk.serving.computing import LoadedParsers
+    from ropewalk.loading import LoadedOnDemand
 
     loads: list[str] = []
 
@@ -227,7 +227,7 @@ def test_parsers_are_loaded_when_needed_and_dropped_when_unused() -> None:
         loads.append(name)
         return object()
 
-    parsers = LoadedParsers("abc", fake, 2)
+    parsers = LoadedOnDemand("abc", fake, 2)
     assert (list(parsers), len(parsers), loads) == (["a", "b", "c"], 3, [])
     first = parsers["a"]
     assert parsers["a"] is first
@@ -242,7 +242,8 @@ def test_parsers_are_loaded_when_needed_and_dropped_when_unused() -> None:
 
 
 def test_a_server_has_all_installed_models(tmp_path: Path, own: Path) -> None:
-    from ropewalk.serving.computing import Computer, LoadedParsers
+    from ropewalk.loading import LoadedOnDemand
+    from ropewalk.serving.computing import Computer
     from ropewalk.serving.settings import Settings
 
     for name in ("aa-one", "zz-one"):
@@ -253,7 +254,7 @@ def test_a_server_has_all_installed_models(tmp_path: Path, own: Path) -> None:
     assert {"en", "aa-one", "zz-one"} <= computer.models.keys()
     assert "mm-trained" not in computer.models
     assert next(iter(computer.models)) == "en"
-    assert isinstance(computer.parsers, LoadedParsers)
+    assert isinstance(computer.parsers, LoadedOnDemand)
     assert computer.parsers.loaded == ("en",)
     computer.warm_up()
     assert computer.parsers.loaded == ("en",)
@@ -263,3 +264,30 @@ def test_a_server_has_all_installed_models(tmp_path: Path, own: Path) -> None:
         assert model.takes_text == (parser.segmenter is not None)
     assert computer.parsers.loaded == ("aa-one",)
     assert (computer.models["en"].language, computer.models["en"].licence) == ("English", "CC-BY-SA-4.0")
+
+
+@pytest.mark.parametrize("served", ["auto", "all"])
+def test_a_server_chooses_the_model_by_the_text(own: Path, served: str) -> None:  # noqa: ARG001 - models go there
+    from ropewalk.serving.computing import Computer, ParseJob
+    from ropewalk.serving.settings import Settings
+    from ropewalk.serving.sources import Lines, RequestText, Words
+
+    french = "Elle marche à reculons toute la journée et tord le chanvre."
+    english = "She walks backwards all day and twists the hemp into a rope."
+    install("fr", [REPOSITORY])
+    computer = Computer.load(Settings(models=(served,), max_models=2))
+    assert computer.models["auto"].takes_text
+    assert computer.models["auto"].components == ["tokenizer", "tagger", "parser"]
+    texts = [english, french, english]
+    words = [tuple(text.removesuffix(".").split()) for text in texts]
+    sources = [*map(RequestText, texts), *(Words((sentence,)) for sentence in words), Lines("\n".join(texts))]
+    jobs = [ParseJob(source, lambda _, parsed: [(one.language, one.tree) for one in parsed]) for source in sources]
+    answers = computer.answers("auto", jobs).values
+    alone = [ropewalk.load(name, threads=1) for name in ("en", "fr", "en")]
+    expected = [
+        (code, parser(text)[0].tree) for code, parser, text in zip(("en", "fr", "en"), alone, texts, strict=True)
+    ]
+    assert answers[:3] == [[one] for one in expected]
+    for answer, parser, sentence in zip(answers[3:6], alone, words, strict=True):
+        assert [tree for _, tree in answer] == [parser.tokens([sentence])[0].tree]
+    assert answers[6] == expected

@@ -71,6 +71,20 @@ def test_values_say_what_they_are(monkeypatch: pytest.MonkeyPatch) -> None:
     assert repr(long).startswith("<Document of 3 sentences, ")
     assert repr(encodings.get("optimal")).startswith("<Optimal optimal: optimal hierarchical brackets")
     assert repr(encodings.get("brackets(planes=2)")).startswith("<Brackets brackets(planes=2): ")
+    bank = parser("She walks.").treebank
+    assert repr(bank) == "<Treebank of 1 sentences, 3 words>"
+    assert repr(bank.column("form")) == "<Column of 3 strings: 'She', 'walks', '.'>"
+    assert repr(ropewalk.Tree([2, 0])) == "Tree([2, 0], ['_', '_'])"
+    labels = encodings.get("optimal").encode(ropewalk.Tree([2, 0, 2], ["nsubj", "root", "obj"]))
+    assert repr(labels) == "<Labels of 1 sentences, optimal: <, >^/^, >^>"
+    many = ropewalk.conllu.loads("".join(f"{n}\tw{n}\t_\t_\t_\t_\t{n - 1}\tdep\t_\t_\n" for n in range(1, 101)) + "\n")
+    for value in (
+        many.column("form"),
+        encodings.get("optimal").encode(many),
+        many.basic_graphs(),
+        ropewalk.draw(many[0]),
+    ):
+        assert len(repr(value)) < 200
     about = {"default": "en", "models": [{"name": "en", "generator": "ropewalk"}]}
     monkeypatch.setattr(Client, "models", lambda _: about)
     assert repr(Client("http://127.0.0.1:1")) == "<Client of http://127.0.0.1:1, model en>"

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -28,16 +30,20 @@ if TYPE_CHECKING:
 
 TINY = Path(__file__).parent / "fixtures" / "version-1" / "exported"
 MB = 1_000_000
-LARGEST = {"en-accurate": 45 * MB}  # bytes of a package in the repository; of all others:
-LARGE = 6 * MB
-NAMES = {  # what `ropewalk models` must find room for
-    "en-accurate": "UD_English-EWT",
-    "fr": "UD_French-Sequoia",
-    "ta": "UD_Tamil-TTB",
-    "ug": "UD_Uyghur-UDT",
-    "vi": "UD_Vietnamese-VTB",
-    "wo": "UD_Wolof-WTB",
-}
+LARGEST = {"en-accurate": 45 * MB}  # bytes of a model in the repository; of all others:
+LARGE = 3 * MB
+LARGE_TOGETHER = 130 * MB
+MANY, LARGE_ON_AVERAGE = 55, 2.1 * MB  # when there are so many models
+
+
+def all_names() -> dict[str, str]:
+    """Return the names and treebanks of all models that `ropewalk models` must find room for."""
+    with (REPOSITORY / "recipes" / "languages.tsv").open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file, delimiter="\t"))
+    return {"en-accurate": "UD_English-EWT", **{row["code"]: row["treebanks"].replace(" ", ", ") for row in rows}}
+
+
+NAMES = all_names()
 
 
 @pytest.fixture
@@ -227,9 +233,9 @@ def test_files_elsewhere_are_not_put_into_packages(tmp_path: Path) -> None:
 
 @pytest.fixture
 def offered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, site: Path) -> None:  # noqa: ARG001 - nothing is installed
-    """Six models that can be installed and are not."""
-    one = catalogue.in_folder(TINY).summary
-    several = [asdict(replace(one, name=name, treebank=treebank, las=0.9)) for name, treebank in NAMES.items()]
+    """All models of the table of languages, which can be installed and are not."""
+    one = replace(catalogue.in_folder(TINY).summary, licence="CC-BY-NC-SA-3.0 AND GPL-3.0-only", bytes=37 * MB, las=0.9)
+    several = [asdict(replace(one, name=name, treebank=treebank)) for name, treebank in NAMES.items()]
     (tmp_path / "models.json").write_text(json.dumps(several), encoding="utf-8")
     monkeypatch.setattr(catalogue, "OFFERED", tmp_path / "models.json")
 
@@ -245,6 +251,9 @@ def test_models_that_can_be_installed_are_listed(
     models()
     shown = capsys.readouterr().out
     assert max(map(len, shown.splitlines())) <= 80
+    assert len(re.findall(r" 37\.0 +90\.00$", shown, re.MULTILINE)) == len(NAMES) - 1  # no number is broken
+    for name in NAMES:
+        assert f"\n {name} " in shown
     assert "pip install ropewalk-NAME" in shown
     models(Format.JSON)
     rows = {row["name"]: row for row in json.loads(capsys.readouterr().out)["rows"]}
@@ -262,13 +271,15 @@ def test_a_model_that_is_not_installed_is_told_how_to_be(tmp_path: Path, monkeyp
     said = r'^The model "en-accurate" is not installed\. Installed: en\. To install: pip install ropewalk-en-accurate'
     with pytest.raises(ModelError, match=said):
         ropewalk.load("en-accurate")
-    with pytest.raises(
-        UnknownModelError, match=r'No installed model or folder is named "de"\. Installed: en\. '
-    ) as raised:
+    with pytest.raises(ModelError, match=r'^The model "de" is not installed\. .* pip install ropewalk-de, .* clone'):
         ropewalk.load("de")
+    with pytest.raises(
+        UnknownModelError, match=r'No installed model or folder is named "xx"\. Installed: en\. '
+    ) as raised:
+        ropewalk.load("xx")
     assert raised.value.installed == ("en",)
-    assert {"en-accurate", "vi"} <= set(raised.value.available)
-    assert f"To install {', '.join(raised.value.available)}: pip install ropewalk-NAME" in str(raised.value)
+    assert {*raised.value.available} == {*NAMES}
+    assert f"To install one of {len(NAMES)} others (ropewalk models lists them)" in str(raised.value)
     (tmp_path / "vi").mkdir()  # as in a clone's folder of models
     monkeypatch.chdir(tmp_path)
     with pytest.raises(ModelError, match=r"pip install \./models/vi in a clone"):
@@ -295,5 +306,22 @@ def test_packages_in_the_repository_are_whole_small_and_licensed(home: Path) -> 
         source.listed(file)
     assert source.name == home.name
     assert model.takes_text
-    assert model.licence in (home / "LICENSE.txt").read_text(encoding="utf-8")
+    texts = (home / "LICENSE.txt").read_text(encoding="utf-8")
+    for licence in model.licence.split(" AND "):
+        assert licence in texts
+    card = (model.path / "README.md").read_text(encoding="utf-8")
+    for treebank in model.treebank.split(", "):
+        assert treebank in card
+    assert model.licence
+    assert model.licence in card
     assert model.size <= LARGEST.get(home.name, LARGE)
+    project = tomllib.loads((home / "pyproject.toml").read_text(encoding="utf-8"))
+    assert project["build-system"]["requires"] == ["setuptools>=77"]  # so no compiler
+    assert not {file.suffix for file in home.rglob("*")} & {".c", ".pyx", ".pxd", ".so"}
+
+
+def test_all_packages_in_the_repository_are_small_together() -> None:
+    sizes = [catalogue.in_folder(home / module_of(home.name) / home.name).size for home in packages()]
+    small = [size for home, size in zip(packages(), sizes, strict=True) if home.name not in LARGEST]
+    assert sum(small) <= LARGE_TOGETHER
+    assert len(small) < MANY or sum(small) / len(small) <= LARGE_ON_AVERAGE

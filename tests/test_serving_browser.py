@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
@@ -560,6 +561,47 @@ def test_the_pager_walks_through_a_file_of_thousands(browser: Browser, server: S
     calm(browser, server)
 
 
+def test_a_file_larger_than_a_request_is_searched_compared_and_shown_whole(browser: Browser, server: Served) -> None:
+    sentences = 600
+    content = "".join(
+        sentence_of(2, 0, features=f"Number=Sing|Ref={number}{'x' * 1000}") for number in range(sentences)
+    )
+    assert len(content) > 1_000_000  # more than the server takes at once
+    status = 'document.getElementById("status").textContent'
+
+    def asked(path: str) -> int:
+        return sum(address.endswith(path) for address in browser.requests())
+
+    visit(browser, server)
+    drop(browser, content)
+    browser.wait(f'{status}.startsWith("600 sentences")')
+    browser.run("""{const field = document.getElementById("pattern");
+        field.value = "{upos:X}"; field.dispatchEvent(new Event("change"));}""")
+    browser.wait(f'{status}.includes("1200 matches in 600 sentences")')
+    browser.run("""{const field = document.getElementById("against");
+        field.value = "en"; field.dispatchEvent(new Event("change"));}""")
+    browser.wait(f'{status}.includes("of 1200 words hang otherwise by en")')
+    before = asked("/search"), asked("/parse")
+    browser.run('document.getElementById("next").click()')
+    browser.wait(f'document.querySelector("article").getAttribute("aria-labelledby") === "sentence-1" && !!{READY}')
+    assert (asked("/search"), asked("/parse")) == before  # nothing changed, so nothing is asked again
+    edit(browser, 1, 0)
+    browser.wait(f'{status}.includes("edited by hand") && !!{READY}')
+    assert asked("/search") == before[0] + 1  # of the sentence's group alone
+    browser.run('document.getElementById("undo").click()')
+    browser.wait(f'!{status}.includes("edited by hand") && !!{READY}')
+    pre = 'document.querySelector("pre").textContent'
+    browser.run('document.getElementById("tab-json").click()')
+    browser.wait('!!document.querySelector("pre")')
+    assert len(json.loads(browser.run(pre))) == sentences
+    browser.run('document.getElementById("tab-conllu").click()')
+    browser.wait('document.getElementById("tab-conllu").ariaSelected === "true" && !!document.querySelector("pre")')
+    browser.wait(f'{pre}.startsWith("1\\tw1")')
+    assert browser.run(pre) == content
+    assert browser.run('document.querySelectorAll("pre > .piece").length') > 20
+    calm(browser, server)
+
+
 def test_annotation_is_edited_and_undone(browser: Browser, server: Served) -> None:
     visit(browser, server, f"#conllu={quote(sentence_of(2, 0))}")
 
@@ -586,7 +628,8 @@ def test_annotation_is_edited_and_undone(browser: Browser, server: Served) -> No
     calm(browser, server)
 
 
-def test_a_word_is_dragged_onto_its_new_head(browser: Browser, server: Served) -> None:
+@pytest.mark.parametrize("grasped", [".target:has([data-node='3']) rect", ".arc[data-dependent='3'] .tip"])
+def test_a_word_or_its_arc_is_dragged_onto_its_new_head(browser: Browser, server: Served, grasped: str) -> None:
     visit(browser, server, f"#conllu={quote(sentence_of(2, 0, 2))}")
 
     def middle(selector: str) -> tuple[float, float]:
@@ -599,7 +642,7 @@ def test_a_word_is_dragged_onto_its_new_head(browser: Browser, server: Served) -
     word = ".target:has([data-node='{}']) rect"
     browser.run('document.querySelector("svg.ropewalk").scrollIntoView({block: "center"})')
     for kind, (x, y) in (
-        ("mousePressed", middle(word.format(3))),
+        ("mousePressed", middle(grasped)),
         ("mouseMoved", middle(word.format(2))),
         ("mouseMoved", middle(word.format(1))),
         ("mouseReleased", middle(word.format(1))),
@@ -621,6 +664,16 @@ def test_tokens_of_several_words_are_in_tree_and_table(browser: Browser, server:
             (document.querySelector("svg.ropewalk").getBoundingClientRect())"""
         )
         assert inside
+    for view in ("ropes", "labels"):
+        visit(browser, server, f"#view={view}&conllu={quote(MULTIWORD)}")
+        rows = browser.run(
+            """["text.tag", "text.label", ".token text", "g > .note"]
+            .map(name => [...document.querySelectorAll(`svg ${name}`)].map(one => one.getBoundingClientRect()))
+            .filter(boxes => boxes.length)
+            .map(boxes => [Math.min(...boxes.map(box => box.top)), Math.max(...boxes.map(box => box.bottom))])"""
+        )
+        assert len(rows) == {"ropes": 4, "labels": 3}[view]
+        assert all(above[1] <= below[0] + 1 for above, below in pairwise(rows))  # a legend is under the tokens
     visit(browser, server, f"#view=table&conllu={quote(MULTIWORD)}")
     assert browser.run('document.querySelector("tbody tr").innerText.trim()').split() == ["1-2", "don't"]
     calm(browser, server)
@@ -682,6 +735,10 @@ def test_nothing_sticks_out_on_a_narrow_screen(browser: Browser, server: Served,
             browser.wait('!!document.querySelector("#help svg")')
             browser.run('document.querySelector(".target")?.dispatchEvent(new Event("click"))')
             assert browser.run("document.documentElement.scrollWidth") <= 375
+        pager = browser.run(
+            '["previous", "at", "next"].map(id => document.getElementById(id).getBoundingClientRect().y)'
+        )
+        assert view in {"conllu", "json"} or max(pager) - min(pager) < 10  # in one line
     finally:
         browser.call("Emulation.clearDeviceMetricsOverride")
     calm(browser, server)

@@ -19,8 +19,11 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
+from unittest.mock import Mock
 
 import pytest
+import uvicorn
+from uvicorn.server import ServerState
 
 from process_tools import children, gone, kill, wait_until, workers_of
 from ropewalk.errors import RequestError, RequestTooLargeError
@@ -30,13 +33,13 @@ from ropewalk.serving.batching import Batcher
 from ropewalk.serving.computing import HELP, Call, ParseJob
 from ropewalk.serving.crew import Processes
 from ropewalk.serving.metrics import Metrics
-from ropewalk.serving.process import listen
+from ropewalk.serving.process import Connection, listen
 from ropewalk.serving.sources import RequestText
 from serving_tools import read_to_end, serving
 from worker_tools import die_of, fail_oddly, second_word_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Awaitable, Callable, Iterator
 
     from serving_tools import Served
 
@@ -49,6 +52,31 @@ JSON = {"content-type": "application/json"}
 def server() -> Iterator[Served]:
     with serving("--max-seconds", "3", "--max-requests", "8") as one:
         yield one
+
+
+@pytest.mark.parametrize(("address", "size", "accepted"), [("/", 200_000, True), (f"/?{'x' * 100_000}", 0, False)])
+def test_a_body_may_come_together_with_its_head(address: str, size: int, accepted: bool) -> None:  # noqa: FBT001 - a case
+    """asyncio reads up to 256 KiB at once, which is more than a head may have; browsers send head and body together."""
+    received: list[int] = []
+    wire = Mock(spec=asyncio.Transport)
+    wire.is_closing.return_value = False
+    wire.get_write_buffer_size.return_value = 0
+
+    async def application(_: object, receive: Callable[[], Awaitable[dict[str, bytes]]], __: object) -> None:
+        received.append(len((await receive())["body"]))
+
+    async def once() -> None:
+        connection = Connection(uvicorn.Config(application, lifespan="off"), ServerState(), {})
+        connection.connection_made(wire)
+        head = f"POST {address} HTTP/1.1\r\nHost: here\r\nContent-Length: {size}\r\n\r\n"
+        connection.data_received(head.encode() + b"x" * size)
+        await asyncio.sleep(0)
+        connection.connection_lost(None)
+
+    asyncio.run(once())
+    assert received == ([size] if accepted else [])
+    refused = [call for call in wire.write.call_args_list if call.args[0].startswith(b"HTTP/1.1 400")]
+    assert bool(refused) != accepted
 
 
 def well(server: Served, most: float = 20.0) -> None:

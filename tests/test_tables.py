@@ -129,6 +129,14 @@ def test_no_number_is_broken_at_any_width(data: st.DataObject, width: int) -> No
         assert max(map(len, shown.splitlines())) <= width
 
 
+def test_a_unit_stays_whole_in_a_narrow_header() -> None:
+    columns = (TableColumn("score", numeric=False), TableColumn("B - A", "difference", unit="points", decimals=2))
+    rows = (("labelled attachment score over all of the words of all of the sentences", 2.5),)
+    lines = to_text(Table("Narrow", columns, rows), width=40).splitlines()
+    assert [line.strip() for line in lines[2:5]].count("(") == 0
+    assert any(line.endswith("(points)") for line in lines)
+
+
 def test_a_row_of_the_wrong_length_is_refused() -> None:
     with pytest.raises(ValueError, match="a row of 2 cells under 1 columns"):
         Table("", (TableColumn("x"),), ((1, 2),))

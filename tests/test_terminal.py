@@ -78,12 +78,14 @@ def test_what_a_narrow_table_leaves_out_is_named(banks: dict[str, Path]) -> None
     turned = run_in_terminal("stats", banks["bank"], columns=40)
     assert "Rows and columns are exchanged to fit the terminal." in " ".join(turned.split())
     assert "1350" in turned
+    described = run_in_terminal("info", banks["bank"], columns=40)
+    assert "rope thickness, mean" in " ".join(described.split())
 
 
 def test_stats_and_coverage_take_single_files_and_are_compact(banks: dict[str, Path]) -> None:
     counted = run("stats", banks["other"])
     assert "no train" not in counted.stdout + counted.stderr
-    assert "Not shown: relations, lifted" in counted.stdout
+    assert "Not shown: lifted relations" in counted.stdout
     assert [line.split()[1:3] for line in counted.stdout.splitlines() if "xx_other-ud-test" in line] == [["9", "11"]]
     covered = run("coverage", banks["other"], "-e", "optimal")
     assert "Not shown: UAS over sentences" in covered.stdout

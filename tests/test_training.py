@@ -887,7 +887,7 @@ def test_a_model_learns_trees_from_a_teacher_of_trees(tmp_path: Path, data: Path
 
     def said(*places: int) -> tuple[Any, teaching.Lessons]:
         told = TeacherOptions(model=tuple(str(homes[place]) for place in places))
-        return teaching.lessons(told, labels, learnt, texts, arcs=True, trees=True)
+        return teaching.lessons(told, labels, learnt, texts, arcs=True)
 
     (one, first), (_, second), (_, both) = said(0), said(1), said(0, 1)
     assert np.allclose((first.columns[0] + second.columns[0]) / 2, both.columns[0], atol=1e-3)
@@ -912,12 +912,33 @@ def test_a_model_learns_trees_from_a_teacher_of_trees(tmp_path: Path, data: Path
         pupil = train(config_of(data, epochs=1, teacher=told, **more), tmp_path / loss)
         assert 0 <= pupil.scores["dev"]["las"] <= 1
     told["model"] = str(tmp_path / "words")
-    with pytest.raises(TrainingError, match=r"needs a teacher that was trained with model\.loss=trees"):
-        train(config_of(data, epochs=1, teacher=told, **options), tmp_path / "refused")
     with pytest.raises(TrainingError, match="have no common mean"):
-        teaching.lessons(
-            TeacherOptions(model=(str(homes[0]), told["model"])), labels, learnt, texts, arcs=True, trees=True
-        )
+        teaching.lessons(TeacherOptions(model=(str(homes[0]), told["model"])), labels, learnt, texts, arcs=True)
+
+
+def test_a_model_learns_trees_from_a_teacher_of_words(tmp_path: Path) -> None:
+    """With the whole loss from a teacher that learnt word by word, the trees of the treebank do not matter."""
+    gold = restored(bank_of(250), "four-bit", most=30)
+    data = write_bank(tmp_path / "right.conllu", gold)
+    chains = np.concatenate([np.arange(length) for length in gold.lengths])  # each word hangs on the one before
+    relations = Column.of("obj" if head else "root" for head in chains.tolist())
+    other = write_bank(tmp_path / "wrong.conllu", gold.with_trees(chains, relations))
+    options: dict[str, Any] = {"encoding": "four-bit", "tags": ["upos"], **FAST}
+    train(config_of(data, epochs=16, arc_weight=1.0, decoder="joint", **options), tmp_path / "teacher")
+    told = {"model": str(tmp_path / "teacher"), "weight": 1.0}
+    config = config_of(other, epochs=16, teacher=told, loss="trees", decoder="mbr", **options)
+    config = replace(config, data=replace(config.data, dev=(str(data),)))
+    pupil = train(config, tmp_path / "pupil")
+    assert all(entry["loss"] > 0 for entry in pupil.state.history), "a cross-entropy of two distributions"
+    assert score(gold, load(pupil.home).parse(gold)).uas >= 0.95
+    labels = load(tmp_path / "teacher").labels
+    texts = Treebank.of_words(gold.column("form"), gold.offsets)
+    asked = TeacherOptions(model=(str(tmp_path / "teacher"),))
+    _, taught = teaching.lessons(
+        asked, labels, examples(gold, labels, parse_by_labels=True), texts, arcs=True, trees=True
+    )
+    root = np.array([taught.arcs[start] for start in taught.starts[: gold.words].tolist()], dtype=np.float64)
+    assert np.allclose(np.add.reduceat(root, gold.offsets.starts), 1.0, atol=0.01), "each tree has one root"
 
 
 def test_what_a_teacher_said_is_kept(tmp_path: Path, data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -1096,6 +1117,28 @@ def test_static_vectors_of_an_encoder_are_read_by_a_bilstm(tmp_path: Path, encod
     assert np.allclose(rows, found, rtol=1e-3, atol=1e-6)
     with pytest.raises(OptionError, match="pass a smaller number"):
         vectors.static_vectors(reader, words[:3], 10)
+
+
+def test_static_vectors_that_a_model_stores_are_its_own(tmp_path: Path, data: Path) -> None:
+    rows = np.random.default_rng(1).normal(size=(3, 4)).astype(np.float32)
+    vectors.write_vectors(tmp_path / "vectors.txt", ["rope", "holds", "and"], rows)
+    plain = config_of(data, epochs=1)
+    encoder = replace(plain.model.encoder, vectors=str(tmp_path / "vectors.txt"))
+    config = replace(plain, model=replace(plain.model, encoder=encoder))
+    home = str(train(config, tmp_path / "model").home)
+    stored = vectors.stored_vectors(home, 4)
+    assert stored is not None
+    assert stored[0] == ["rope", "holds", "and"]
+    assert np.allclose(stored[1], rows, rtol=1e-3)
+    with pytest.raises(OptionError, match="5 dimensions of vectors of 4; pass a smaller number"):
+        vectors.stored_vectors(home, 5)
+    assert vectors.stored_vectors(str(train(plain, tmp_path / "plain").home), 4) is None
+    assert vectors.stored_vectors(str(tmp_path / "nothing"), 4) is None
+    command = ["vectors", home, "-o", tmp_path / "out.txt", "--size", 4]
+    assert run(*command, heavy=True).returncode == 0
+    assert (tmp_path / "out.txt").read_bytes() == (tmp_path / "vectors.txt").read_bytes()
+    refused = run(*command, "--overwrite", "--words", data, heavy=True)
+    assert (refused.returncode, "leave it out" in refused.stderr) == (1, True)
 
 
 def test_static_vectors_come_out_of_a_trained_model_too(tmp_path: Path, encoder: Path, data: Path) -> None:

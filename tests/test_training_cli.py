@@ -115,6 +115,7 @@ def test_an_experiment_writes_its_tables_and_does_nothing_twice(home: Path) -> N
     )
     done = run("experiment", grid, "-o", home / "grid", "--columns", "encoding,decoder,las")
     assert done.returncode == 0, done.stderr.decode()
+    assert b"note: no table" not in done.stderr
     latex = (home / "grid" / "details.tex").read_text(encoding="utf-8")
     assert r"\begin{tabular}{llr}" in latex
     assert r"\label{tab:every-run}" in latex
@@ -130,8 +131,9 @@ def test_an_experiment_writes_its_tables_and_does_nothing_twice(home: Path) -> N
     assert {file.suffix for file in (home / "grid").glob("pareto-Invented.*")} == {".svg", ".png"}
     weights = home / "grid" / "Invented" / "small" / "optimal" / "model.safetensors"
     written = weights.stat().st_mtime_ns
-    again = run("experiment", grid, "-o", home / "grid")
+    again = run("experiment", grid, "-o", home / "grid", "--columns", "encoding,lass")
     assert again.returncode == 0, again.stderr.decode()
+    assert b"note: no table has the column 'lass'" in again.stderr
     assert weights.stat().st_mtime_ns == written
     assert b"epoch" not in again.stderr
     assert (home / "grid" / "details.csv").read_text(encoding="utf-8").splitlines() == rows

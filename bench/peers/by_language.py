@@ -128,7 +128,7 @@ def main() -> int:
         TableColumn("model", key="model", unit="MB", decimals=1),
     )
     table = Table("From raw text, test files", columns, tuple(rows))
-    with creating(given.docs / "languages.md") as file:
+    with creating(given.docs / "udpipe.md") as file:
         file.write(page(table, given.rounds).encode())
     print(to_text(table))
     for bar in missed:

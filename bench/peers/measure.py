@@ -258,7 +258,7 @@ After this page you know how Ropewalk's English models compare with spaCy and UD
 **They did not learn from the same data.** spaCy and UDPipe learnt from the training file of English EWT alone.
 Ropewalk's models also learnt from teachers with pretrained transformers, and from other text that these annotated, over
 a million words for `en` ([models](models.md#the-english-model)). So the tables compare what one installs, not parsers
-trained on equal terms. [Other languages](languages.md) compares models trained on the same files, and
+trained on equal terms. [Other languages](udpipe.md) compares models trained on the same files, and
 [published figures](published-peers.md) has larger systems.
 
 All systems were measured in one run on one core with `python bench/peers/measure.py`;

@@ -34,7 +34,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
@@ -165,6 +164,8 @@ class UnknownNameError(RopewalkError):
         self.what = what
         self.name = name
         self.known = tuple(known)
+        import difflib  # only errors need it
+
         near = difflib.get_close_matches(name, self.known, n=1) if isinstance(name, str) else []
         hint = f"; did you mean {near[0]!r}?" if near else ""
         super().__init__(

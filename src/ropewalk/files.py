@@ -12,10 +12,8 @@ from __future__ import annotations
 
 import contextlib
 import errno
-import lzma
 import os
 import re
-import shutil
 import stat
 import sys
 import zlib
@@ -33,7 +31,6 @@ except ImportError:  # Windows has no such locks
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-READ_FAILURES = (OSError, EOFError, ValueError, zlib.error, lzma.LZMAError)
 LONGEST = 1 << 24  # bytes of a sentence: some hundred thousand words
 MOST_LINKS = 40  # the most that Linux follows
 NO_SYNC = "ROPEWALK_NO_SYNC"  # the environment variable that turns syncing off
@@ -68,6 +65,15 @@ def why(failure: Exception) -> str:
     return text or type(failure).__name__
 
 
+def _read_failures(name: str) -> tuple[type[Exception], ...]:
+    """Return the exceptions that reading the file `name` may raise."""
+    if name.endswith(".xz"):
+        import lzma
+
+        return OSError, EOFError, ValueError, lzma.LZMAError
+    return OSError, EOFError, ValueError, zlib.error
+
+
 @contextlib.contextmanager
 def reading(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     """Open a file for one pass from start to end, decompressed; raise a `FormatError` if it cannot be read.
@@ -84,12 +90,14 @@ def reading(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
             with gzip.open(name, "rb") as file:
                 yield cast("IO[bytes]", file)
         elif name.endswith(".xz"):
+            import lzma
+
             with lzma.open(name, "rb") as file:
                 yield cast("IO[bytes]", file)
         else:
             with Path(name).open("rb") as file:
                 yield file
-    except READ_FAILURES as failure:
+    except _read_failures(name) as failure:
         raise FormatError(
             shown(path),
             0,
@@ -144,6 +152,8 @@ def _compressing(name: str, file: IO[bytes]) -> Iterator[IO[bytes]]:
         with gzip.GzipFile("", "wb", 6, file, mtime=0) as packed:  # without name and time: same input, same output
             yield cast("IO[bytes]", packed)
     elif name.endswith(".xz"):
+        import lzma
+
         with lzma.open(file, "wb") as packed:
             yield cast("IO[bytes]", packed)
     else:
@@ -215,6 +225,8 @@ def replacing(target: Path) -> Iterator[IO[bytes]]:
         with part.open("wb") as file:
             yield file
             if target.is_file():
+                import shutil
+
                 shutil.copymode(target, part)
             file.flush()
             if _syncs(target):
@@ -277,6 +289,8 @@ def _lock(path: Path) -> int:
 def _discard(path: Path) -> None:
     """Remove a file or a folder, if it exists."""
     if path.is_dir() and not path.is_symlink():
+        import shutil
+
         shutil.rmtree(path, ignore_errors=True)
     else:
         with contextlib.suppress(OSError):
@@ -437,6 +451,8 @@ def creating_folder(path: str | os.PathLike[str], *, keep: bool = False) -> Iter
         tidy(target.parent)
         with _part_of(target, Path.mkdir) as part:
             if keep and target.is_dir():
+                import shutil
+
                 shutil.copytree(target, part, symlinks=True, copy_function=_link, dirs_exist_ok=True)
             yield part
             if _syncs(target):
@@ -456,6 +472,8 @@ def _link(source: str, target: str) -> None:
     try:
         os.link(source, target)
     except OSError:  # the file system has no hard links
+        import shutil
+
         shutil.copy2(source, target)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import difflib
 import inspect
 import math
 import sys
@@ -291,6 +290,8 @@ def _checked_table(kind: type, table: Any, source: str, where: str, *, strict: b
         if key not in known and not strict:
             continue
         if key not in known:
+            import difflib  # only errors need it
+
             near = difflib.get_close_matches(key, known, n=1, cutoff=0.5)
             hint = f"; did you mean {near[0]}?" if near else "."
             raise ConfigError(source, path, f"is unknown{hint} Known here: {', '.join(known)}")
@@ -318,6 +319,8 @@ def _checked_value(kind: Any, limits: Mapping[str, Any], value: Any, source: str
         raise ConfigError(source, path, f"is {value!r}; expected {_NAMES[kind]}")
     choices = limits.get("choices", ())
     if choices and value not in choices:
+        import difflib  # only errors need it
+
         near = difflib.get_close_matches(value, choices, n=1)
         hint = f"; did you mean {near[0]}?" if near else ";"
         raise ConfigError(source, path, f"is {value!r}{hint} expected one of: {', '.join(choices)}")

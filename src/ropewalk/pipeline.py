@@ -6,13 +6,12 @@ import functools
 import os
 from collections import deque
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Protocol, TypeVar, cast, final
+from typing import TYPE_CHECKING, TypeVar, cast, final
 
-from ropewalk import conllu
 from ropewalk.batches import Share, grouped, together
 from ropewalk.errors import ConfigError, FormatError, ModelError, demand_type
 from ropewalk.formats.text import checked_texts, treebank_of_tokens
-from ropewalk.loading import AUTOMATIC, load_model, open_model
+from ropewalk.loading import AUTOMATIC, LoadedOnDemand, load_model, open_model
 from ropewalk.models.catalogue import SEGMENTER
 from ropewalk.options import MOST_THREADS, ParserOptions, overridden
 from ropewalk.parallel.workers import apply, count_of
@@ -22,6 +21,7 @@ from ropewalk.treebank.treebank import Treebank
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
+    from ropewalk.loading import AnyModel, AnySegmenter, NamedModel
     from ropewalk.models.model import Model as LoadedModel
     from ropewalk.segmentation.assembly import LineUnit
     from ropewalk.segmentation.segmenter import Segmenter
@@ -32,39 +32,6 @@ Result = TypeVar("Result")
 BATCH = 4096  # words that are parsed together
 CHARACTERS = 5  # of a word, on average
 _LOST: list[object] = []  # models and segmenters of a forked process: freeing one would wait for threads that it lacks
-
-
-class AnyModel(Protocol):
-    """Protocol for models: parse a treebank."""
-
-    def parse(self, bank: Treebank, /) -> Treebank:
-        """Return the treebank with trees, and with tags if the model predicts them."""
-        ...
-
-
-class NamedModel(AnyModel, Protocol):
-    """Protocol for models with a name and a hash of their files."""
-
-    name: str
-    hash: str
-
-
-class AnySegmenter(Protocol):
-    """Protocol for segmenters: split text into sentences and words."""
-
-    def segment_many(self, texts: Sequence[str], /) -> tuple[Treebank, list[int]]:
-        """Return one treebank with the sentences of all texts, and the number of sentences of each text.
-
-        No character of the texts is lost.
-        """
-        ...
-
-    def stream(self, pieces: Iterable[str], /) -> Iterator[Treebank]:
-        """Yield treebanks of the sentences of one long text; `pieces` are its consecutive parts.
-
-        The memory that it uses does not grow with the length of the text.
-        """
-        ...
 
 
 @final
@@ -95,6 +62,11 @@ class Parser:
     def generator(self) -> str:
         """The program with its version and the model with its hash, for the first comment of every output."""
         return generator_of(self.name)
+
+    @property
+    def model(self) -> AnyModel:
+        """The model that parses words."""
+        return self._renewed()[0]
 
     @property
     def segmenter(self) -> AnySegmenter | None:
@@ -160,6 +132,8 @@ class Parser:
 
     def conllu(self, source: str | os.PathLike[str] | Treebank) -> Document:
         """Parse the sentences of a CoNLL-U file or a treebank; only trees and predicted tags are replaced."""
+        from ropewalk import conllu  # parsing text does not need it
+
         bank = source if isinstance(source, Treebank) else conllu.read(source)
         return Document(self.treebank(bank), None, self.generator)
 
@@ -257,9 +231,11 @@ def _loaded(*loading: *_Loading) -> Parser:
 def _parts(name: str, threads: int, options: ParserOptions) -> tuple[NamedModel, AnySegmenter | None]:
     """Load a model and its segmenter; for the name `auto`, those that cover all installed languages."""
     if name == AUTOMATIC:
-        from ropewalk.identification.automatic import automatic_parts
+        from ropewalk.identification.automatic import MOST_LOADED, automatic_parts, models_by_language
 
-        return automatic_parts(functools.partial(_parts_of, threads=threads, options=options))
+        models = models_by_language()
+        load_parts = functools.partial(_parts_of, threads=threads, options=options)
+        return automatic_parts(LoadedOnDemand(models.values(), load_parts, MOST_LOADED).__getitem__, models)
     return _parts_of(name, threads, options)
 
 

@@ -40,8 +40,8 @@ LONG = 300  # from this many words in a sentence on, the plan warns
 SMALL, MEDIUM = 20_000, 100_000  # words of train
 TAGGING = 0.6  # weight of each tag column in the loss
 TAUGHT, TEACHING = 0.6, 0.55  # the teachers' share of the loss, and of the training time
-READ = 3_000_000  # words that a parser reads in all its epochs
-READ_AS_TEXT = 5_000_000  # words that a segmenter reads in all its epochs
+READ = 2_500_000  # words that a parser reads in all its epochs
+READ_AS_TEXT = 2_500_000  # words that a segmenter reads in all its epochs
 RENAMED = 0.2  # share of sentences of the segmenter's training in which names replace nouns
 READ_BY_ENCODER = 1_600_000  # words that a parser with a pretrained encoder reads in all its epochs
 OF_FILE = EncoderOptions().most_vectors  # most words with static vectors from a file
@@ -302,6 +302,7 @@ def _encoder(survey: Survey, options: BuildOptions, reader: ReaderFacts | None) 
             },
         )
     hidden = 128 if survey.words < SMALL else 144
+    classifier = 64 if survey.features > MOST_WHOLE else 128  # each feature apart has a classifier of its own
     vectors = (
         f", and static vectors of {reader.size}, which {_percent(reader.known)} of the words have" if reader else ""
     )
@@ -321,7 +322,7 @@ def _encoder(survey: Survey, options: BuildOptions, reader: ReaderFacts | None) 
             "parser.model.encoder.depth": 2,
             "parser.model.encoder.dropout": 0.33,
             "parser.model.dropout": 0.33,
-            "parser.model.hidden": 128,
+            "parser.model.hidden": classifier,
             "parser.model.relations.hidden": 128,
             "parser.model.biaffine.arc_size": 128,
             "parser.training.encoder_rate": 2e-3,
@@ -342,7 +343,7 @@ def _teaching(teachers: int) -> Choice | None:
 
 
 def _epochs(survey: Survey, options: BuildOptions, copies: int) -> Choice:
-    words, least, most = (READ_BY_ENCODER, 4, 30) if options.encoder else (READ, 12, 80)
+    words, least, most = (READ_BY_ENCODER, 4, 30) if options.encoder else (READ, 12, 70)
     epochs = _within(words // survey.words, least, most) // (1 + copies)
     batch = 200 if survey.words < SMALL else 500
     return Choice(
@@ -414,10 +415,10 @@ def _characters(survey: Survey) -> Choice:
 
 
 def _segmenter_epochs(survey: Survey) -> Choice:
-    epochs = _within(READ_AS_TEXT // survey.segmenter_words, 24, 40 if survey.spaced >= SPACED else 80)
+    epochs = _within(READ_AS_TEXT // survey.segmenter_words, 20, 40 if survey.spaced >= SPACED else 60)
     batch = 400 if survey.segmenter_words >= MEDIUM else 200 if survey.segmenter_words >= SMALL else 100
     if survey.text.unspaced >= UNSPACED:  # where a stretch between spaces is long
-        epochs = _within(epochs // 2, 24, 30)  # a larger network, and a dictionary that learns nothing new
+        epochs = _within(epochs // 2, 20, 30)  # a larger network, and a dictionary that learns nothing new
         batch //= 4
     return Choice(
         "epochs of the segmenter",

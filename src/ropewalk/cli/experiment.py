@@ -56,6 +56,7 @@ def experiment(
     asked = questions(grid)
     home = files.make_folder(out)
     results: list[Result] = []
+    tables: dict[str, Table] = {}
     for number, cell in enumerate(planned, start=1):
         say(f"run {number} of {plural(len(planned), 'run')}: {cell.name}")
         if absent := library.missing(cell):
@@ -67,9 +68,9 @@ def experiment(
             except ModelError as failure:
                 say(f"note: left out: {failure}")
                 continue
-        _write(home / "summary", library.summary(results), columns)
-        _write(home / "details", library.details(results), columns)
-        more = {
+        tables = {
+            "summary": library.summary(results),
+            "details": library.details(results),
             "seeds": library.spread(results),
             "graphs": graph_table(library.over_seeds(results)),
             "paper": library.beside_paper(results, published()),
@@ -77,7 +78,7 @@ def experiment(
             "energy": library.energy(results, published()),
             "comparisons": comparisons(results, asked),
         }
-        for name, table in more.items():
+        for name, table in tables.items():
             if table.rows:
                 _write(home / name, table, columns)
     for treebank in {result.treebank: None for result in results}:
@@ -87,6 +88,9 @@ def experiment(
                 library.points(results, treebank),
                 plots.AxisLabels(treebank, "words per second", "LAS over sentences"),
             )
+    for name in columns.split(",") if columns and tables else ():
+        if all(table.find(name) is None for table in tables.values()):
+            say(f"note: no table has the column {name!r}; expected names in the first lines of the .csv files")
     say(f"tables and figures are in {home}")
 
 

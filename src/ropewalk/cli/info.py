@@ -86,7 +86,7 @@ def _table(files: list[str], summaries: list["Summary"], total: "Summary") -> "T
             TableColumn("rope thickness, most", "rope_thickness_max"): lambda row: (
                 row[1].thickness_max if row[1].trees else None
             ),
-            TableColumn("mean", "rope_thickness_mean", decimals=2): lambda row: row[1].thickness_mean,
+            TableColumn("rope thickness, mean", "rope_thickness_mean", decimals=2): lambda row: row[1].thickness_mean,
         },
         totals=[("total", total)] if len(files) > 1 else (),
     )

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from ropewalk.reporting.tables import Cell
 
 INSTALL = "install"
+WIDTH = 80  # characters of the table where it is not in a terminal
 
 
 def models(
@@ -97,6 +98,7 @@ def models(
         form,
         output,
         columns,
+        narrow=None if columns else WIDTH,
     )
 
 

@@ -24,7 +24,7 @@ def serve(
             metavar="NAME|FOLDER",
             show_default="en",
             help="An installed model, a trained or exported folder, or hub:USER/MODEL; repeatable, the first is the "
-            "default. all: every installed model, loaded when first needed.",
+            "default. auto: chosen by the text; all: every installed model and auto, loaded when first needed.",
         ),
     ] = None,
     options: ParserOptions = ParserOptions(),

@@ -330,16 +330,21 @@ def table_format(form: Format | None, output: str) -> Format:
     return form or ENDINGS.get(Path(output).suffix.lower(), Format.TABLE)
 
 
-def show(table: "Table", form: Format | None, output: str, columns: str = "") -> None:
-    """Write a table, or some of its columns; in a terminal, in its width and in colour."""
+def show(table: "Table", form: Format | None, output: str, columns: str = "", *, narrow: int | None = None) -> None:
+    """Write a table, or some of its columns; in a terminal, in its width and in colour.
+
+    Elsewhere a text table is as wide as its cells, or at most `narrow` characters.
+    """
     from ropewalk.reporting.tables import FORMATS, to_text
 
     if columns:
         table = table.select(columns.split(","))
 
     form = table_format(form, output)
-    if form is Format.TABLE and output == "-" and sys.stdout.isatty():
-        text = to_text(table, width=shutil.get_terminal_size().columns, colour=colourful(output))
+    in_terminal = output == "-" and sys.stdout.isatty()
+    if form is Format.TABLE and (in_terminal or narrow):
+        width = shutil.get_terminal_size().columns if in_terminal else narrow
+        text = to_text(table, width=width, colour=colourful(output))
     else:
         text = FORMATS[form.value](table)
     put(output, [text.encode("utf-8")])

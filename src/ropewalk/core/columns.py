@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from ropewalk.core.ragged import Places
 
 
+SHOWN_STRINGS = 12  # in `repr`
 ID_TYPES = (np.dtype(np.uint8), np.dtype(np.int16), np.dtype(np.int32))
 
 
@@ -71,6 +72,10 @@ class Column(Rebuilt, Sequence[str]):
         ids = numbers_below(self.ids, len(names), "numbers of a column")
         ids = frozen_array(ids if ids.dtype in ID_TYPES else ids.astype(np.int32))
         set_fields(self, ids=ids, names=names)
+
+    def __repr__(self) -> str:
+        begin = [*map(repr, self[:SHOWN_STRINGS]), *(["…"] if len(self) > SHOWN_STRINGS else [])]
+        return f"<Column of {len(self):,} strings: {', '.join(begin)}>"
 
     def _of_own(self, ids: npt.NDArray[np.integer[Any]]) -> Column:
         """Return a column with the same names and other `ids`, which are not checked."""

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+import ropewalk
 from ropewalk.core.arcs import Arcs
 from ropewalk.core.arrays import (
     HIGHEST,
@@ -91,6 +92,10 @@ class Graph:
     def __repr__(self) -> str:
         return f"Graph({self.words}, {self.arcs()})"
 
+    def _repr_html_(self) -> str:
+        """Return the graph as a picture, which a notebook shows."""
+        return ropewalk.draw(self)._repr_html_()
+
     def arcs(self) -> list[tuple[int, int]]:
         """Return (head, dependent) pairs sorted by dependent, then head."""
         return [(int(h), int(d)) for h, d in zip(self.heads, self.dependents, strict=True)]
@@ -172,6 +177,9 @@ class Graphs(Rebuilt):
         probabilities = None if probabilities is None else frozen_array(probabilities)
         set_fields(self, offsets=offsets, empty=empty, arc_offsets=arc_offsets, probabilities=probabilities)
         set_fields(self, heads=frozen_ints(heads), dependents=frozen_ints(dependents), relations=relations)
+
+    def __repr__(self) -> str:
+        return f"<Graphs of {len(self):,} sentences, {len(self.empty):,} nodes, {len(self.heads):,} arcs>"
 
     @classmethod
     def of(cls, graphs: Iterable[Graph]) -> Graphs:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
+import ropewalk
 from ropewalk.core.arrays import (
     HIGHEST,
     LOWEST,
@@ -158,6 +159,10 @@ class Tree:
 
     def __repr__(self) -> str:
         return f"Tree({self.heads.tolist()}, {list(self.relations)})"
+
+    def _repr_html_(self) -> str:
+        """Return the tree as a picture, which a notebook shows."""
+        return ropewalk.draw(self)._repr_html_()
 
     @property
     def roots(self) -> tuple[int, ...]:

@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from math import isfinite
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -35,6 +35,7 @@ LARGEST = 1e300  # larger scores are clipped, so that their sums stay finite
 LARGEST_ARC = np.float32(1e30)  # larger scores of arcs are clipped, so that their differences stay finite
 LOWEST_ROOT_SCORE = -40.0  # no word ever becomes impossible as the root, or as no root
 
+Number = TypeVar("Number", np.float32, np.float64)
 LabelIds = npt.NDArray[np.int32]
 Logs = npt.NDArray[np.floating]
 
@@ -335,10 +336,15 @@ def checked_arcs(arcs: npt.NDArray[Any] | None, offsets: Ints) -> ArcScores:
         )
     with np.errstate(over="ignore"):  # scores too large for 32 bits become infinite and raise the error below
         arcs = np.ascontiguousarray(real_numbers(arcs, "arc scores"), dtype=np.float32)
+    return clipped(arcs, LARGEST_ARC)
+
+
+def clipped(arcs: npt.NDArray[Number], most: np.floating | float) -> npt.NDArray[Number]:
+    """Return arc scores from `-most` to `most`; raise a `MismatchError` if one is not finite."""
     low, high = float(arcs.min(initial=0.0)), float(arcs.max(initial=0.0))
     if not (isfinite(low) and isfinite(high)):
         raise MismatchError("an arc's score is not finite; pass finite numbers, a very low one where there is no arc")
-    return np.clip(arcs, -LARGEST_ARC, LARGEST_ARC) if max(-low, high) > LARGEST_ARC else arcs
+    return arcs.clip(-most, most) if max(-low, high) > most else arcs
 
 
 def arc_starts(offsets: Ints) -> npt.NDArray[np.int64]:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from ropewalk.core.arrays import checked_offsets, floats
-from ropewalk.decoding.problem import LARGEST, arc_starts
+from ropewalk.decoding.problem import LARGEST, arc_starts, clipped
 from ropewalk.errors import MismatchError
 from ropewalk.kernels import spanning as kernel
 from ropewalk.kernels import view
@@ -41,11 +40,7 @@ def expected_trees(gains: npt.ArrayLike, offsets: npt.ArrayLike) -> Ints:
     table = floats(gains, "gains of arcs")
     if table.shape != (int(starts[-1]),):
         raise MismatchError(f"arc scores of shape {table.shape}; expected {int(starts[-1])} for these sentences")
-    low, high = float(table.min(initial=0.0)), float(table.max(initial=0.0))
-    if not (isfinite(low) and isfinite(high)):
-        raise MismatchError("an arc's score is not finite; expected numbers, a very low one where there is no arc")
-    if max(-low, high) > LARGEST:
-        table = table.clip(-LARGEST, LARGEST)
+    table = clipped(table, LARGEST)
     heads = np.zeros(int(bounds[-1]), dtype=np.int32)
     work = kernel.SpanningParts(int(np.diff(bounds).max(initial=0)))
     kernel.spanning_trees(view(table), view(bounds), view(starts), view(heads), work)

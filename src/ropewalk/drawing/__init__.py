@@ -1,16 +1,13 @@
 """Pictures of trees, graphs and labels: pure functions from a tree to text, SVG, TikZ, HTML, PNG and PDF.
 
-`draw` returns a `Picture`, a value that notebooks display. Trees and sentences do not depend on drawing; after
-`%load_ext ropewalk.drawing` a notebook displays them as pictures too.
+`draw` returns a `Picture`, a value that notebooks display. They display trees, graphs and sentences as pictures too.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from ropewalk.core.graphs import Graph
-from ropewalk.core.trees import Tree
 from ropewalk.drawing.enhanced import enhanced_scene, with_graph
 from ropewalk.drawing.html import figure, to_html
 from ropewalk.drawing.scene import PictureOptions, Scene, Structure, graph_of, scene
@@ -36,7 +33,6 @@ __all__ = [
     "Trace",
     "draw",
     "enhanced_scene",
-    "load_ipython_extension",
     "scene",
     "to_html",
     "to_pdf",
@@ -58,6 +54,9 @@ class Picture:
 
     def __str__(self) -> str:
         return to_text(self.scene)
+
+    def __repr__(self) -> str:
+        return f"<Picture of {len(self.scene.words):,} words, {len(self.scene.arcs):,} arcs>"
 
     def text(self, *, width: int | None = None, colour: bool = False) -> str:
         """Return the picture as text of box-drawing characters, cut into pieces of at most `width` cells."""
@@ -111,10 +110,3 @@ def draw(  # noqa: PLR0913 - the options that are most used have keywords
     if isinstance(structure, Sentence) and structure.treebank.graphs is not None and not other:
         shown = with_graph(shown, graph_of(structure), structure.graph)
     return Picture(shown)
-
-
-def load_ipython_extension(shell: Any) -> None:  # noqa: ANN401 - IPython's shell, which is not a dependency
-    """Make a notebook display trees, graphs and sentences as pictures; `%load_ext ropewalk.drawing` calls this."""
-    formatters = shell.display_formatter.formatters
-    for kind in (Tree, Graph, Sentence):
-        formatters["text/html"].for_type(kind, lambda value: draw(value)._repr_html_())

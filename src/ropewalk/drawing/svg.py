@@ -93,13 +93,12 @@ class Columns:
     width: float
 
 
-def to_svg(scene: Scene, *, theme: Theme = "auto", notes: bool = True) -> str:
+def to_svg(scene: Scene, *, theme: Theme = "auto") -> str:
     """Return the picture of a scene as SVG that needs no other files.
 
-    `theme` is `auto` (like the reader's system), `light`, `dark` or `notebook` (like the page around it). With `notes`,
-    a legend below the picture explains the kinds of arcs.
+    `theme` is `auto` (like the reader's system), `light`, `dark` or `notebook` (like the page around it).
     """
-    columns = _columns(scene, notes=notes)
+    columns = _columns(scene)
     above, under = (arc_levels(scene.arcs_on(below=below), columns.place) for below in (False, True))
     ground = EDGE + _height(scene, above, below=False) + 4
     baseline = ground + WORD
@@ -116,7 +115,7 @@ def to_svg(scene: Scene, *, theme: Theme = "auto", notes: bool = True) -> str:
     if under or scene.roots(below=True):
         body += _arcs(scene, columns, under, bottom + 4, below=True)
         bottom += 4 + _height(scene, under, below=True)
-    if notes and scene.notes():
+    if scene.notes():
         bottom += 8
         for kind, note in scene.notes():
             bottom += SMALL + 6
@@ -149,7 +148,7 @@ def _text_width(text: str, kind: str) -> float:
     return len(text) * MONO * LABEL
 
 
-def _columns(scene: Scene, *, notes: bool) -> Columns:
+def _columns(scene: Scene) -> Columns:
     nodes = scene.nodes
     place = {node: number for number, node in enumerate(nodes)}
     widths = [
@@ -177,7 +176,7 @@ def _columns(scene: Scene, *, notes: bool) -> Columns:
         at = middles[-1] + widths[number - 1] / 2 + GAP + width / 2 if middles else left + width / 2
         middles.append(max([at, *(middles[low] + gap for low, gap in wanted.get(number, []))]))
     right = middles[-1] + widths[-1] / 2 if middles else left
-    if notes and scene.notes():
+    if scene.notes():
         right = max(right, EDGE + 34 + max(units(note) for _, note in scene.notes()) * SMALL)
     return Columns(place, middles, widths, right + EDGE)
 

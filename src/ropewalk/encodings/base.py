@@ -12,7 +12,6 @@ import numpy.typing as npt
 
 from ropewalk.core.arrays import Bools, Ints, numbers_below
 from ropewalk.core.columns import Column
-from ropewalk.core.graphs import crossing_arcs
 from ropewalk.core.projectivity import lift_until
 from ropewalk.core.ragged import Offsets
 from ropewalk.core.repair import repair
@@ -262,6 +261,8 @@ class Encoding(LabelEncoding):
         )
 
     def _uncovered(self, trees: Trees, sentence: int) -> UncoveredTreeError:
+        from ropewalk.core.graphs import crossing_arcs  # only errors need it
+
         crossing = crossing_arcs(trees[sentence])
         arcs = sorted({arc for pair in crossing for arc in pair}, key=lambda arc: arc[1])
         return UncoveredTreeError(self.spec, sentence + 1, arcs, "crossing arcs" if arcs else "several roots")

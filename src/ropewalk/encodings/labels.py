@@ -53,12 +53,14 @@ FAULTS: Final = {
 }
 BETWEEN_ARCS: Final = "|"
 NOTHING: Final = "_"
+SHOWN_LABELS: Final = 12  # in `repr`
 
 
 class LabelColumns(Rebuilt):
     """One or more columns of labels over the words of many sentences."""
 
     __slots__ = ()
+    encoding: str
     offsets: Offsets
     columns: tuple[Column, ...]
 
@@ -78,6 +80,11 @@ class LabelColumns(Rebuilt):
     def __len__(self) -> int:
         return len(self.offsets)
 
+    def __repr__(self) -> str:
+        begin = [" ".join(parts) for parts in zip(*(column[:SHOWN_LABELS] for column in self.columns), strict=True)]
+        shown = f"{', '.join(begin)}{', …' if self.offsets.total > SHOWN_LABELS else ''}"
+        return f"<{type(self).__name__} of {len(self):,} sentences, {self.encoding}: {shown}>"
+
     def texts(self, column: int = 0) -> list[str]:
         """Return the labels of all words in the column with index `column`."""
         return self.columns[column].texts()
@@ -88,7 +95,7 @@ class LabelColumns(Rebuilt):
         return [flat[where] for where in self.offsets]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Labels(LabelColumns):
     """The labels of many trees: one or more columns, relations and, for some encodings, parts of speech.
 
@@ -133,7 +140,7 @@ class Labels(LabelColumns):
         )
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class GraphLabels(LabelColumns):
     """The labels of many graphs: one label per node and column, and the relations of all arcs that they spell.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import partial
 from typing import TYPE_CHECKING, ClassVar, final
 
 import numpy as np
@@ -29,7 +30,7 @@ from ropewalk.kernels.codes import (
 from ropewalk.kernels.values import SymbolBuffer, Workspace
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from ropewalk.core.arrays import Bools, Ints
     from ropewalk.core.columns import Column
@@ -77,6 +78,15 @@ class _Transitions(Encoding):
         self.symbols(text)
 
 
+def _labels(write: Callable[..., int], trees: Trees, most: int) -> list[Column]:
+    """Return one column of labels, as the kernel `write` writes them with at most `most` symbols per word."""
+    symbols = np.empty(most * len(trees.heads), dtype=np.int32)
+    starts = np.empty(len(trees.heads) + 1, dtype=np.int32)
+    written = SymbolBuffer(view(symbols), view(starts))
+    count = write(view(trees.heads), view(trees.offsets.array), written, Workspace(trees.offsets.longest + 1))
+    return [number_labels(symbols[:count], starts, transition_text)]
+
+
 class _Stack(_Transitions):
     """Base class of the transition systems with one stack, which cover projective trees."""
 
@@ -91,17 +101,7 @@ class _Stack(_Transitions):
     @final
     def write(self, trees: Trees, upos: Column | None) -> list[Column]:
         """Return one column of labels: the transitions that build each tree."""
-        heads, offsets = trees.heads, trees.offsets
-        symbols = np.empty(2 * len(heads), dtype=np.int32)
-        starts = np.empty(len(heads) + 1, dtype=np.int32)
-        count = kernel.write(
-            self.system,
-            view(heads),
-            view(offsets.array),
-            SymbolBuffer(view(symbols), view(starts)),
-            Workspace(offsets.longest + 1),
-        )
-        return [number_labels(symbols[:count], starts, transition_text)]
+        return _labels(partial(kernel.write, self.system), trees, 2)
 
     @final
     def read(self, labels: Labels) -> tuple[Ints, Faults]:
@@ -165,16 +165,7 @@ class Covington(_Transitions):
 
     def write(self, trees: Trees, upos: Column | None) -> list[Column]:
         """Return one column of labels: the transitions that build each tree."""
-        heads, offsets = trees.heads, trees.offsets
-        symbols = np.empty(3 * len(heads), dtype=np.int32)
-        starts = np.empty(len(heads) + 1, dtype=np.int32)
-        count = kernel.write_covington(
-            view(heads),
-            view(offsets.array),
-            SymbolBuffer(view(symbols), view(starts)),
-            Workspace(offsets.longest + 1),
-        )
-        return [number_labels(symbols[:count], starts, transition_text)]
+        return _labels(kernel.write_covington, trees, 3)
 
     def read(self, labels: Labels) -> tuple[Ints, Faults]:
         """Execute the transitions; return heads, -1 if missing, and faults. Arcs that break the tree are left out."""

@@ -161,7 +161,8 @@ def sentences(bank: Treebank, *, generator: str = "") -> Iterator[bytes]:
     trees = bank.estimates.trees if bank.estimates is not None else None
     probabilities = itertools.repeat(math.nan) if trees is None else trees.tolist()
     for probability, block in zip(probabilities, blocks, strict=False):
-        yield block if math.isnan(probability) and not begin else b"%b%b%b" % (begin, _tree_comment(probability), block)
+        comment = b"" if math.isnan(probability) else b"%b%.4f\n" % (TREE_CONFIDENCE, probability)
+        yield begin + comment + block
         begin = b""
 
 
@@ -211,10 +212,6 @@ def _apart(block: bytes) -> bytes:
         kept = b"|".join(part for part in misc.split(b"|") if part != b"SpaceAfter=No")
         lines[at] = rest + b"\t" + (kept or b"_")
     return b"\n".join(lines)
-
-
-def _tree_comment(probability: float) -> bytes:
-    return b"" if math.isnan(probability) else b"%b%.4f\n" % (TREE_CONFIDENCE, probability)
 
 
 def _edited(bank: Treebank, source: Source) -> Iterator[bytes]:
@@ -608,21 +605,9 @@ def scan(raw: bytes, file: str, first_line: int = 1) -> Scanned:
     heads, offsets, multiwords, empties = (np.empty(lines, dtype=np.int32) for _ in range(4))
     sentences, starts = (np.empty(lines, dtype=np.int64) for _ in range(2))
     counts = np.zeros(3, dtype=np.int64)
+    arrays: list[npt.NDArray[Any]] = [fields, heads, offsets, sentences, starts, multiwords, empties, problems, counts]
     marked = first_line == 1 and raw.startswith(codecs.BOM_UTF8)
-    kernel.scan(
-        view(array),
-        3 if marked else 0,
-        first_line,
-        view(fields),
-        view(heads),
-        view(offsets),
-        view(sentences),
-        view(starts),
-        view(multiwords),
-        view(empties),
-        view(problems),
-        view(counts),
-    )
+    kernel.scan(view(array), 3 if marked else 0, first_line, kernel.ScanBuffer(*map(view, arrays)))
     many, words, wrong = counts.tolist()
     rows = problems[:wrong]
     others = [*([(BOM, 0, 0, 3, 0)] if marked else []), *_undecodable(raw)]

@@ -21,6 +21,7 @@ from ropewalk.errors import FormatError, MismatchError, demand_type
 from ropewalk.formats import conllu
 from ropewalk.kernels import codes, view
 from ropewalk.kernels import deps as kernel
+from ropewalk.kernels.values import ArcBuffer
 from ropewalk.treebank.source import UNWRITABLE
 from ropewalk.treebank.treebank import Treebank
 
@@ -144,17 +145,9 @@ def _scan(text: Source) -> _Scanned:
     kernel.scan(
         view(raw),
         view(text.sentences),
-        view(fields),
-        view(minors),
-        view(offsets),
-        view(heads),
-        view(dependents),
-        view(spans),
-        view(arc_offsets),
-        view(wrong),
-        view(counts),
-        view(positions),
-        view(after),
+        kernel.NodeBuffer(view(fields), view(minors), view(offsets)),
+        ArcBuffer(view(heads), view(dependents), view(arc_offsets)),
+        kernel.DepsBuffer(view(spans), view(wrong), view(counts), view(positions), view(after)),
     )
     nodes, arcs, bad = counts.tolist()
     scanned = _Scanned(

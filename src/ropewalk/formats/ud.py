@@ -208,7 +208,8 @@ def _row_problems(row: _Row) -> Iterator[tuple[str, str]]:
                 f"{NAMES[place]} is {row[place][:SHOWN]!r}; expected _ for a {'multiword ' * (kind == 'token')}{kind}"
             )
             yield "not-blank", message
-    yield from _feature_problems(row[5] if kind != "token" else "_")
+    for expected in _features(row[5] if kind != "token" else "_"):
+        yield "feats", f"FEATS is {row[5][:SHOWN]!r}; {expected}"
     if kind == "word":
         yield from _relation_problems(row[7])
     if kind != "token" and row[8] != "_":
@@ -269,11 +270,6 @@ def _features(text: str) -> tuple[str, ...]:
         if values != sorted(values) or len(set(match[2].split(","))) != len(values):
             problems.append("expected the values of a feature once each, in the order of the alphabet")
     return tuple(dict.fromkeys(problems))
-
-
-def _feature_problems(text: str) -> Iterator[tuple[str, str]]:
-    for expected in _features(text):
-        yield "feats", f"FEATS is {text[:SHOWN]!r}; {expected}"
 
 
 @lru_cache(maxsize=1 << 14)

@@ -7,8 +7,6 @@ then parses each sentence with the installed model of that language. Models are 
 from __future__ import annotations
 
 import itertools
-import threading
-from collections import OrderedDict
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final, final
 
@@ -23,21 +21,20 @@ from ropewalk.treebank.treebank import Treebank
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-    from ropewalk.models.model import Model
-    from ropewalk.segmentation.segmenter import Segmenter
+    from ropewalk.loading import AnyModel, AnySegmenter
 
-    ModelParts = tuple[Model, Segmenter | None]
+    ModelParts = tuple[AnyModel, AnySegmenter | None]
 
 MOST_LOADED: Final = 8  # models in memory at the same time
 
 
-def models_by_language(identifier: LanguageIdentifier) -> dict[str, str]:
+def models_by_language() -> dict[str, str]:
     """Return a dictionary from language codes to names of installed models.
 
     Only models that parse raw text are included. If a language has several models, the one named like the language code
     is chosen, else the first that `installed` lists.
     """
-    codes = {language["name"]: language["code"] for language in identifier.languages}
+    codes = {language["name"]: language["code"] for language in LanguageIdentifier.load().languages}
     models: dict[str, str] = {}
     known = {*codes.values()}
     for model in installed():
@@ -49,17 +46,15 @@ def models_by_language(identifier: LanguageIdentifier) -> dict[str, str]:
 
 @final
 class InstalledLanguages:
-    """The installed models by language code, loaded on demand with `load(name)`; threads may share this object.
+    """Installed models: `models` has their names by language code, and `load(name)` returns one with its segmenter.
 
-    At most `MOST_LOADED` models are in memory; the least recently used one is dropped first.
+    Threads may share this object if they may share `load`, which is called for each use of a model.
     """
 
-    def __init__(self, load: Callable[[str], ModelParts], models: Mapping[str, str] | None = None) -> None:
+    def __init__(self, load: Callable[[str], ModelParts], models: Mapping[str, str]) -> None:
         self._identifier = LanguageIdentifier.load()
         self._load = load
-        self._loaded: OrderedDict[str, ModelParts] = OrderedDict()
-        self._lock = threading.Lock()
-        self.models = models_by_language(self._identifier) if models is None else models
+        self.models = models
 
     def choose(self, text: str) -> str:
         """Return the code of the language of `text`, for which a model is installed.
@@ -80,14 +75,8 @@ class InstalledLanguages:
         return max(probabilities, key=probabilities.__getitem__) if probabilities else next(iter(self.models))
 
     def parts(self, code: str) -> ModelParts:
-        """Return the model and the segmenter of the language `code`; load them if they are not in memory."""
-        with self._lock:
-            if code not in self._loaded:
-                self._loaded[code] = self._load(self.models[code])
-                if len(self._loaded) > MOST_LOADED:
-                    self._loaded.popitem(last=False)
-            self._loaded.move_to_end(code)
-            return self._loaded[code]
+        """Return the model and the segmenter of the language `code`."""
+        return self._load(self.models[code])
 
 
 @final
@@ -120,7 +109,7 @@ class AutomaticSegmenter:
         for bank in self._segmenter(code).stream(itertools.chain(beginning, pieces)):
             yield _noted(bank, code)
 
-    def _segmenter(self, code: str) -> Segmenter:
+    def _segmenter(self, code: str) -> AnySegmenter:
         segmenter = self._languages.parts(code)[1]
         assert segmenter is not None  # noqa: S101 - only models that parse text are chosen
         return segmenter
@@ -154,12 +143,15 @@ class AutomaticModel:
         return Treebank.concat(parsed).select(order)
 
 
-def automatic_parts(load: Callable[[str], ModelParts]) -> tuple[AutomaticModel, AutomaticSegmenter]:
-    """Return a model and a segmenter that cover all languages with an installed model.
+def automatic_parts(
+    load: Callable[[str], ModelParts], models: Mapping[str, str]
+) -> tuple[AutomaticModel, AutomaticSegmenter]:
+    """Return a model and a segmenter that cover the languages of `models`, names of installed models by language code.
 
-    `load` loads a model and its segmenter by name. Raise a `ModelError` if no model that parses raw text is installed.
+    `load` returns a model and its segmenter by name; it is called for each use, and should keep the models that were
+    used last, like `LoadedOnDemand`. Raise a `ModelError` if `models` is empty.
     """
-    languages = InstalledLanguages(load)
+    languages = InstalledLanguages(load, models)
     if not languages.models:
         raise ModelError(AUTOMATIC, "needs an installed model that parses text; see `ropewalk models`")
     return AutomaticModel(languages), AutomaticSegmenter(languages)

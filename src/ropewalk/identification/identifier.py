@@ -114,8 +114,8 @@ class LanguageIdentifier:
             return LanguageGuess(UNKNOWN, "", 0.0)
         code = max(probabilities, key=probabilities.__getitem__)
         language = self.languages[self.codes.index(code)]
-        is_familiar = _familiar(normalized(text), language["blocks"]) >= LEAST_FAMILIAR
-        if probabilities[code] < LEAST_PROBABILITY or not is_familiar:
+        familiar = float(np.isin(blocks_of(normalized(text)), language["blocks"]).mean())
+        if probabilities[code] < LEAST_PROBABILITY or familiar < LEAST_FAMILIAR:
             return LanguageGuess(UNKNOWN, "", probabilities[code])
         return LanguageGuess(code, language["name"], probabilities[code])
 
@@ -157,8 +157,3 @@ def blocks_of(letters: str) -> npt.NDArray[np.uint32]:
     """Return the index of the block of 128 Unicode characters that contains each letter of a normalized text."""
     codes = np.frombuffer(letters.replace(" ", "").encode("utf-32-le", "surrogatepass"), dtype=np.uint32)
     return codes >> np.uint32(BLOCK_BITS)
-
-
-def _familiar(letters: str, blocks: list[int]) -> float:
-    """Return the share of letters of a normalized text whose Unicode block is in `blocks`."""
-    return float(np.isin(blocks_of(letters), blocks).mean())

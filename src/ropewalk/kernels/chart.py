@@ -29,6 +29,8 @@ if cython.compiled:
 else:
     from math import exp, log
 
+    from ropewalk.kernels.codes import *
+
 NOTHING = float("-inf")
 UNKNOWN = float("nan")
 GROWTH = 1.9096  # logarithm of 6.75, rounded up
@@ -102,7 +104,7 @@ def sums(
             inside(n, optimal, work)
             total = 0.0
             for r in range(n):
-                code = 12 + (2 * (1 - optimal) if r > 0 else 0) + (1 if r < n - 1 else 0)
+                code = root_label(r, n, optimal)
                 left = work.opened[r, 0] if optimal else work.closed[r, 0]
                 total += left * work.closed[r, n - 1] * work.roots[r] * work.labels[r, code]
             if total <= 0.0 or log(total) < lowest:
@@ -116,7 +118,7 @@ def sums(
                     work.inner_rest[h, e] = 0.0
                     work.outer_rest[h, e] = 0.0
             for r in range(n):
-                code = 12 + (2 * (1 - optimal) if r > 0 else 0) + (1 if r < n - 1 else 0)
+                code = root_label(r, n, optimal)
                 left = work.opened[r, 0] if optimal else work.closed[r, 0]
                 right = work.closed[r, n - 1]
                 rest = work.roots[r] * work.labels[r, code] / total
@@ -129,6 +131,14 @@ def sums(
                 else:
                     work.closed_rest[r, 0] += right * rest
             outside(n, optimal, first, starts[s], work, label_shares, arc_shares)
+
+
+def root_label(r: int, n: int, optimal: int) -> int:
+    """Return the label of word r, from 0, as the root of a sentence of `n` words."""
+    code = HEAD_LEFT | INCOMING_SUPER
+    if r > 0 and not optimal:
+        code |= CLOSES_LEFT
+    return code | OPENS_RIGHT if r < n - 1 else code
 
 
 def weigh(labels: Floats, arcs: Floats, first: int, base: int, n: int, work: Chart) -> float:
@@ -213,16 +223,18 @@ def inside(n: int, optimal: int, work: Chart) -> None:
                 plain[h, d] = leaning
                 # The label of d: the first four codes are of open halves, the others of closed ones.
                 other = leaning if optimal else some
-                own = 0 if turn else 8
-                beyond = own + (2 if turn else 1)
-                within = 1 if turn else 2
+                own = 0 if turn else HEAD_LEFT
+                beyond = own + (CLOSES_LEFT if turn else OPENS_RIGHT)
+                own_super = own + INCOMING_SUPER
+                beyond_super = beyond + INCOMING_SUPER
+                within = OPENS_RIGHT if turn else CLOSES_LEFT
                 beneath = 0 if optimal else within
                 inner[h, d] = nothing * labels[d, beyond] + some * labels[d, beyond + within]
-                outer[h, d] = nothing * labels[d, beyond + 4] + other * labels[d, beyond + 4 + beneath]
+                outer[h, d] = nothing * labels[d, beyond_super] + other * labels[d, beyond_super + beneath]
                 # The halves of h up to d; d may be the last dependent.
                 last = nothing * labels[d, own] + some * labels[d, own + within]
                 opened[h, d] = last + (open_left if turn else open_right)
-                last = nothing * labels[d, own + 4] + other * labels[d, own + 4 + beneath]
+                last = nothing * labels[d, own_super] + other * labels[d, own_super + beneath]
                 closed[h, d] = last + (closed_left if turn else closed_right)
                 ended[d, h] = closed[h, d]
 
@@ -265,9 +277,11 @@ def outside(n: int, optimal: int, first: int, base: int, work: Chart, label_shar
                         outer_rest[h, m] += in_closed * ended[d, m]
                         ended_rest[d, m] += in_open * inner[h, m] + in_closed * outer[h, m]
                 # The label of d: the first four codes are of open halves, the others of closed ones.
-                own = 0 if turn else 8
-                beyond = own + (2 if turn else 1)
-                within = 1 if turn else 2
+                own = 0 if turn else HEAD_LEFT
+                beyond = own + (CLOSES_LEFT if turn else OPENS_RIGHT)
+                own_super = own + INCOMING_SUPER
+                beyond_super = beyond + INCOMING_SUPER
+                within = OPENS_RIGHT if turn else CLOSES_LEFT
                 beneath = 0 if optimal else within
                 in_inner = inner_rest[h, d]
                 in_outer = outer_rest[h, d]
@@ -279,15 +293,15 @@ def outside(n: int, optimal: int, first: int, base: int, work: Chart, label_shar
                 label_shares[word, own + within] += in_open * some * labels[d, own + within]
                 label_shares[word, beyond] += in_inner * nothing * labels[d, beyond]
                 label_shares[word, beyond + within] += in_inner * some * labels[d, beyond + within]
-                label_shares[word, own + 4] += in_closed * nothing * labels[d, own + 4]
-                label_shares[word, own + 4 + beneath] += in_closed * other * labels[d, own + 4 + beneath]
-                label_shares[word, beyond + 4] += in_outer * nothing * labels[d, beyond + 4]
-                label_shares[word, beyond + 4 + beneath] += in_outer * other * labels[d, beyond + 4 + beneath]
+                label_shares[word, own_super] += in_closed * nothing * labels[d, own_super]
+                label_shares[word, own_super + beneath] += in_closed * other * labels[d, own_super + beneath]
+                label_shares[word, beyond_super] += in_outer * nothing * labels[d, beyond_super]
+                label_shares[word, beyond_super + beneath] += in_outer * other * labels[d, beyond_super + beneath]
                 # The arc from h to d, over a half of d that is empty, closed, or without structural arcs.
                 of_bare = in_open * labels[d, own] + in_inner * labels[d, beyond]
-                of_bare += in_closed * labels[d, own + 4] + in_outer * labels[d, beyond + 4]
+                of_bare += in_closed * labels[d, own_super] + in_outer * labels[d, beyond_super]
                 of_full = in_open * labels[d, own + within] + in_inner * labels[d, beyond + within]
-                of_plain = in_closed * labels[d, own + 4 + beneath] + in_outer * labels[d, beyond + 4 + beneath]
+                of_plain = in_closed * labels[d, own_super + beneath] + in_outer * labels[d, beyond_super + beneath]
                 if not optimal:
                     of_full += of_plain
                     of_plain = 0.0

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
+from ropewalk.kernels import Ints
+
 try:
     import cython
 except ImportError:
@@ -11,7 +15,56 @@ if not cython.compiled:  # compiled, the .pxd includes them
     from ropewalk.kernels.codes import *
 
 
-Ints = memoryview
+@dataclass(repr=False, eq=False)
+class ScanBuffer:
+    """The output of `scan`, with space for one entry per line, and six problems per line.
+
+    `fields`, `heads`, `offsets`, `sentences`, `lines`, `multiwords` and `empties` receive the attributes of these names
+    of `Source` and `Treebank`. A row of `problems` holds a kind, the start of the line, the start and stop of the span
+    at fault, and a number that depends on the kind: an expected value or a count. `counts` receives the numbers of
+    sentences, words and problems.
+    """
+
+    fields: Ints
+    heads: Ints
+    offsets: Ints
+    sentences: Ints
+    lines: Ints
+    multiwords: Ints
+    empties: Ints
+    problems: Ints
+    counts: Ints
+
+
+@dataclass(repr=False, eq=False)
+class WrittenWords:
+    """The positions of sentences and columns in CoNLL-U text, as in `Source`; `offsets` are those of sentences."""
+
+    offsets: Ints
+    sentences: Ints
+    fields: Ints
+
+
+@dataclass(repr=False, eq=False)
+class Replacements:
+    """Columns with a new text for every word.
+
+    `columns` lists the indices of these columns, in increasing order. Column `columns[k]` of word w becomes
+    `names[marks[x]:marks[x+1]]` with x = `choices[k, w]`.
+    """
+
+    columns: Ints
+    choices: Ints
+    names: Ints
+    marks: Ints
+
+
+@dataclass(repr=False, eq=False)
+class CopyBuffer:
+    """The positions of sentences and columns in the copy that `splice` makes."""
+
+    sentences: Ints
+    fields: Ints
 
 
 def _number(raw: Ints, start: int, stop: int) -> int:
@@ -36,29 +89,17 @@ def _report(problems: Ints, p: int, kind: int, at: int, start: int, stop: int, e
     return p + 1
 
 
-def scan(
-    raw: Ints,
-    begin: int,
-    first_line: int,
-    fields: Ints,
-    heads: Ints,
-    offsets: Ints,
-    sentences: Ints,
-    lines: Ints,
-    multiwords: Ints,
-    empties: Ints,
-    problems: Ints,
-    counts: Ints,
-) -> None:
+def scan(raw: Ints, begin: int, first_line: int, out: ScanBuffer) -> None:
     """Find sentences, words and columns in the CoNLL-U text `raw` from byte `begin` on, and all problems.
 
-    `fields`, `heads`, `offsets`, `sentences`, `lines`, `multiwords` and `empties` receive the attributes of these names
-    of `Text` and `Treebank`. They must have space for one entry per line.
-
-    A row of `problems` holds a kind, the start of the line, the start and stop of the span at fault, and a number that
-    depends on the kind: an expected value or a count. Six rows per line are enough. `counts` receives the numbers of
-    sentences, words and problems. A sentence with a problem is listed too, but its words may be incomplete.
+    A sentence with a problem is listed too, but its words may be incomplete.
     """
+    fields = out.fields
+    heads = out.heads
+    offsets = out.offsets
+    sentences = out.sentences
+    lines = out.lines
+    problems = out.problems
     with cython.nogil:
         size = raw.shape[0]
         i = begin
@@ -201,8 +242,8 @@ def scan(
                             )
                     if range_end > last:
                         p = _report(problems, p, RANGE_END, range_at, range_cut, range_stop, last)
-                multiwords[s] = multiword
-                empties[s] = empty
+                out.multiwords[s] = multiword
+                out.empties[s] = empty
                 s += 1
                 offsets[s] = w
                 sentences[s] = i
@@ -215,59 +256,43 @@ def scan(
                 range_end = 0
                 broken = 0
                 returned = 0
-        counts[0] = s
-        counts[1] = w
-        counts[2] = p
+        out.counts[0] = s
+        out.counts[1] = w
+        out.counts[2] = p
 
 
-def splice(
-    raw: Ints,
-    offsets: Ints,
-    sentences: Ints,
-    fields: Ints,
-    columns: Ints,
-    choices: Ints,
-    names: Ints,
-    marks: Ints,
-    out: Ints,
-    out_sentences: Ints,
-    out_fields: Ints,
-) -> None:
-    """Copy CoNLL-U text from `raw` to `out`, with the text of some columns replaced.
-
-    `columns` lists the indices of these columns, in increasing order. Column `columns[k]` of word w becomes
-    `names[marks[x]:marks[x+1]]` with x = `choices[k, w]`. The positions of sentences and columns in the copy are
-    written to `out_sentences` and `out_fields`.
-    """
+def splice(raw: Ints, text: WrittenWords, edits: Replacements, out: Ints, copied: CopyBuffer) -> None:
+    """Copy CoNLL-U text from `raw` to `out`, with the text of some columns replaced."""
     with cython.nogil:
-        many = columns.shape[0]
+        many = edits.columns.shape[0]
         shift = 0  # the position in the copy minus that in `raw`
         i = 0
-        out_sentences[0] = 0
-        for s in range(offsets.shape[0] - 1):
-            for w in range(offsets[s], offsets[s + 1]):
+        copied.sentences[0] = 0
+        for s in range(text.offsets.shape[0] - 1):
+            for w in range(text.offsets[s], text.offsets[s + 1]):
                 c = 0
                 for k in range(many):
-                    column = columns[k]
+                    column = edits.columns[k]
                     while c <= column:
-                        out_fields[w, c] = fields[w, c] + shift
+                        copied.fields[w, c] = text.fields[w, c] + shift
                         c += 1
-                    stop = fields[w, column]
+                    stop = text.fields[w, column]
                     while i < stop:
                         out[i + shift] = raw[i]
                         i += 1
-                    x = choices[k, w]
-                    length = marks[x + 1] - marks[x]
+                    x = edits.choices[k, w]
+                    first = edits.marks[x]
+                    length = edits.marks[x + 1] - first
                     for j in range(length):
-                        out[i + shift + j] = names[marks[x] + j]
-                    stop = fields[w, column + 1] - 1
+                        out[i + shift + j] = edits.names[first + j]
+                    stop = text.fields[w, column + 1] - 1
                     shift += length - (stop - i)
                     i = stop
                 while c <= COLUMNS:
-                    out_fields[w, c] = fields[w, c] + shift
+                    copied.fields[w, c] = text.fields[w, c] + shift
                     c += 1
-            stop = sentences[s + 1]
+            stop = text.sentences[s + 1]
             while i < stop:
                 out[i + shift] = raw[i]
                 i += 1
-            out_sentences[s + 1] = i + shift
+            copied.sentences[s + 1] = i + shift

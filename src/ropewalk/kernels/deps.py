@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
+from ropewalk.kernels import Ints
+
 try:
     import cython
 except ImportError:
@@ -9,52 +13,59 @@ except ImportError:
 
 if not cython.compiled:  # compiled, the .pxd includes them
     from ropewalk.kernels.codes import *
+    from ropewalk.kernels.values import ArcBuffer  # noqa: TC001 - compiled, it is in the .pxd
 
 
-Ints = memoryview
+@dataclass(repr=False, eq=False)
+class NodeBuffer:
+    """The nodes that `scan` finds: those of sentence s are at `offsets[s]:offsets[s+1]`.
+
+    A row of `fields` holds the start of a node's line, then the start and stop of its FORM and of its DEPS. `minors`
+    has the number after the dot in each node's ID, 0 for words.
+    """
+
+    fields: Ints
+    minors: Ints
+    offsets: Ints
 
 
-def scan(
-    raw: Ints,
-    sentences: Ints,
-    fields: Ints,
-    minors: Ints,
-    offsets: Ints,
-    heads: Ints,
-    dependents: Ints,
-    relations: Ints,
-    arc_offsets: Ints,
-    problems: Ints,
-    counts: Ints,
-    positions: Ints,
-    after: Ints,
-) -> None:
-    """Find the nodes of every sentence, which are its words and empty nodes, and the enhanced arcs into them.
+@dataclass(repr=False, eq=False)
+class DepsBuffer:
+    """The further output of `scan`, and its workspaces.
 
-    `raw` holds sentences without faults; sentence s is `raw[sentences[s]:sentences[s+1]]`. A row of `fields` holds the
-    start of a node's line, then the start and stop of its FORM and of its DEPS. `minors` has the number after the dot
-    in each node's ID, 0 for words.
-
-    Arcs are in the order of the file. `heads` and `dependents` count nodes from 1 within the sentence; 0 is the root. A
-    row of `relations` holds the start and stop of the relation. A row of `problems` holds a kind, the start of the
-    line, and the start and stop of the span at fault; such an arc is left out. `counts` receives the numbers of nodes,
-    arcs and problems.
+    A row of `relations` holds the start and stop of an arc's relation. A row of `problems` holds a kind, the start of
+    the line, and the start and stop of the span at fault; such an arc is left out. `counts` receives the numbers of
+    nodes, arcs and problems.
 
     `positions` and `after` are workspaces for one sentence: the node of word m, and the number of empty nodes after it.
+    """
+
+    relations: Ints
+    problems: Ints
+    counts: Ints
+    positions: Ints
+    after: Ints
+
+
+def scan(raw: Ints, sentences: Ints, nodes: NodeBuffer, found: ArcBuffer, out: DepsBuffer) -> None:
+    """Find the nodes of every sentence, which are its words and empty nodes, and the enhanced arcs into them.
+
+    `raw` holds sentences without faults; sentence s is `raw[sentences[s]:sentences[s+1]]`. Arcs are in the order of the
+    file. Their heads and dependents count nodes from 1 within the sentence; 0 is the root.
     """
     with cython.nogil:
         n = 0
         arcs = 0
         wrong = 0
-        offsets[0] = 0
-        arc_offsets[0] = 0
+        nodes.offsets[0] = 0
+        found.offsets[0] = 0
         for s in range(sentences.shape[0] - 1):
             i = sentences[s]
             end = sentences[s + 1]
             first = n
             words = 0
-            positions[0] = 0
-            after[0] = 0
+            out.positions[0] = 0
+            out.after[0] = 0
             while i < end:  # first pass: nodes
                 start = i
                 column = 0
@@ -89,28 +100,28 @@ def scan(
                         minor = 10 * minor + raw[j] - ZERO
                 if kind == HYPHEN:
                     if deps_stop - deps != 1 or raw[deps] != UNDERSCORE:
-                        problems[wrong, 0] = DEPS_MULTIWORD
-                        problems[wrong, 1] = start
-                        problems[wrong, 2] = deps
-                        problems[wrong, 3] = deps_stop
+                        out.problems[wrong, 0] = DEPS_MULTIWORD
+                        out.problems[wrong, 1] = start
+                        out.problems[wrong, 2] = deps
+                        out.problems[wrong, 3] = deps_stop
                         wrong += 1
                     continue
-                fields[n, 0] = start
-                fields[n, 1] = form
-                fields[n, 2] = form_stop
-                fields[n, 3] = deps
-                fields[n, 4] = deps_stop
-                minors[n] = minor
+                nodes.fields[n, 0] = start
+                nodes.fields[n, 1] = form
+                nodes.fields[n, 2] = form_stop
+                nodes.fields[n, 3] = deps
+                nodes.fields[n, 4] = deps_stop
+                nodes.minors[n] = minor
                 n += 1
                 if kind == 0:
                     words += 1
-                    positions[words] = n - first
-                    after[words] = 0
+                    out.positions[words] = n - first
+                    out.after[words] = 0
                 else:
-                    after[words] += 1
+                    out.after[words] += 1
             for node in range(first, n):  # second pass: the items HEAD:RELATION of each node, separated by bars
-                j = fields[node, 3]
-                stop = fields[node, 4]
+                j = nodes.fields[node, 3]
+                stop = nodes.fields[node, 4]
                 if stop - j == 1 and raw[j] == UNDERSCORE:
                     continue
                 while j <= stop:
@@ -144,27 +155,27 @@ def scan(
                     head = 0
                     if bad or j <= relation:
                         code = DEPS_FORM
-                    elif major > words or minor > after[major]:
+                    elif major > words or minor > out.after[major]:
                         code = DEPS_HEAD
                     else:
-                        head = positions[major] + minor
+                        head = out.positions[major] + minor
                         if head == node - first + 1:
                             code = DEPS_SELF
                     if code:
-                        problems[wrong, 0] = code
-                        problems[wrong, 1] = fields[node, 0]
-                        problems[wrong, 2] = item
-                        problems[wrong, 3] = j
+                        out.problems[wrong, 0] = code
+                        out.problems[wrong, 1] = nodes.fields[node, 0]
+                        out.problems[wrong, 2] = item
+                        out.problems[wrong, 3] = j
                         wrong += 1
                     else:
-                        heads[arcs] = head
-                        dependents[arcs] = node - first + 1
-                        relations[arcs, 0] = relation
-                        relations[arcs, 1] = j
+                        found.heads[arcs] = head
+                        found.dependents[arcs] = node - first + 1
+                        out.relations[arcs, 0] = relation
+                        out.relations[arcs, 1] = j
                         arcs += 1
                     j += 1
-            offsets[s + 1] = n
-            arc_offsets[s + 1] = arcs
-        counts[0] = n
-        counts[1] = arcs
-        counts[2] = wrong
+            nodes.offsets[s + 1] = n
+            found.offsets[s + 1] = arcs
+        out.counts[0] = n
+        out.counts[1] = arcs
+        out.counts[2] = wrong

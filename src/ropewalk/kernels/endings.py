@@ -58,6 +58,32 @@ def find(characters: Ints, offsets: Ints, asked: Ints, positions: Ints, ends: En
             ends[row, 0, 0] = depth
 
 
+def places(characters: Ints, offsets: Ints, asked: Ints, positions: Ints, out: Ints) -> None:
+    """Write into `out[i]` the index of the known word that equals word i of `asked`; leave it as it is if none does.
+
+    The words are spelled backwards, as for `find`.
+    """
+    with cython.nogil:
+        for row in range(positions.shape[0] - 1):
+            size = positions[row + 1] - positions[row]
+            first = 0
+            last = offsets.shape[0] - 1
+            while first < last:  # binary search for the first word that is not less
+                middle = (first + last) // 2
+                begin = offsets[middle]
+                length = offsets[middle + 1] - begin
+                depth = 0
+                while depth < size and depth < length and characters[begin + depth] == asked[positions[row] + depth]:
+                    depth += 1
+                if depth == size and depth == length:
+                    out[row] = middle
+                    break
+                if depth < size and (depth == length or characters[begin + depth] < asked[positions[row] + depth]):
+                    first = middle + 1
+                else:
+                    last = middle
+
+
 def guess(ends: Ends, starts: Ints, classes: Ints, out: Floats) -> None:
     """Add to `out[i, c]` the probability of class c for word i, estimated from the known words that share its endings.
 

@@ -1,5 +1,9 @@
 cimport cython
 
+from ropewalk.kernels.chart cimport root_label
+
+include "codes.pxi"
+
 cdef double NOTHING, NEGLIGIBLE
 
 cdef class LogChart:

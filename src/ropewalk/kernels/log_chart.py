@@ -17,6 +17,10 @@ if cython.compiled:
 else:
     from math import exp, log
 
+if not cython.compiled:  # compiled, the .pxd includes them
+    from ropewalk.kernels.chart import root_label
+    from ropewalk.kernels.codes import *
+
 NOTHING = float("-inf")
 NEGLIGIBLE = -25.0  # logarithm of a share that does not count
 
@@ -86,7 +90,7 @@ def sums(
             inner = 1 - optimal
             top = NOTHING
             for r in range(n):
-                code = 12 + (2 * inner if r > 0 else 0) + (1 if r < n - 1 else 0)
+                code = root_label(r, n, optimal)
                 gain = halves[inner, r, 0] + halves[1, r, n - 1] + arcs[base + r * row] + labels[first + r, code]
                 top = max(top, gain)
             if top == NOTHING:
@@ -94,12 +98,12 @@ def sums(
                 continue
             total = 0.0
             for r in range(n):
-                code = 12 + (2 * inner if r > 0 else 0) + (1 if r < n - 1 else 0)
+                code = root_label(r, n, optimal)
                 gain = halves[inner, r, 0] + halves[1, r, n - 1] + arcs[base + r * row] + labels[first + r, code]
                 total += exp(gain - top)
             logs[s] = top + log(total)
             for r in range(n):
-                code = 12 + (2 * inner if r > 0 else 0) + (1 if r < n - 1 else 0)
+                code = root_label(r, n, optimal)
                 gain = halves[inner, r, 0] + halves[1, r, n - 1] + arcs[base + r * row] + labels[first + r, code]
                 share = exp(gain - logs[s])
                 half_shares[inner, r, 0] += share
@@ -142,11 +146,11 @@ def join(halves: Floats, spans: Floats, optimal: int, h: int, d: int, score: flo
 def close(halves: Floats, spans: Floats, labels: Floats, optimal: int, first: int, h: int, e: int) -> None:
     """Compute the log-sums of the open and the closed half of h that end at e, over all last dependents of h."""
     step = 1 if e > h else -1
-    outer = 1 if step > 0 else 2
+    outer = OPENS_RIGHT if step > 0 else CLOSES_LEFT
     for c in range(2):
-        own = 4 * c + (8 if step > 0 else 0)
+        own = INCOMING_SUPER * c + (HEAD_LEFT if step > 0 else 0)
         plain = optimal * c  # whether there are no structural arcs between the last dependent and h
-        within = 0 if plain else 3 - outer
+        within = 0 if plain else OPENS_RIGHT + CLOSES_LEFT - outer
         top = NOTHING
         d = e
         while d != h:
@@ -185,18 +189,18 @@ def divide(
 ) -> None:
     """Distribute the marginals of the halves of h that end at e over the arcs, halves and labels in them."""
     step = 1 if e > h else -1
-    outer = 1 if step > 0 else 2
+    outer = OPENS_RIGHT if step > 0 else CLOSES_LEFT
     for c in range(2):
         share = half_shares[c, h, e]
         if share > 0.0:
-            own = 4 * c + (8 if step > 0 else 0)
+            own = INCOMING_SUPER * c + (HEAD_LEFT if step > 0 else 0)
             plain = optimal * c
             d = e
             while d != h:
                 base = halves[1, d, e] - halves[c, h, e]
                 for x in range(2):
                     place = x + x * plain
-                    code = own + (outer if d != e else 0) + (3 - outer if x > plain else 0)
+                    code = own + (outer if d != e else 0) + (OPENS_RIGHT + CLOSES_LEFT - outer if x > plain else 0)
                     gain = base + spans[place, h, d] + labels[first + d, code]
                     if gain > NEGLIGIBLE:
                         gain = share * exp(gain)

@@ -176,7 +176,7 @@ def summary_table(many: Sequence[Statistics]) -> Table:
         TableColumn("trees"),
         *(TableColumn(f"labels {spec}", f"labels_{spec}") for spec in specs),
         TableColumn("relations"),
-        TableColumn("relations, lifted", "relations_lifted", detail=True),
+        TableColumn("lifted relations", "relations_lifted", detail=True),
         *(
             TableColumn(f"most * {number}", f"stars_{number}", unit="% of trees", decimals=2, detail=number != "0")
             for number in ("0", "1", "2", "3+")

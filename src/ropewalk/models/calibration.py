@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from ropewalk.decoding.matrix_tree import spanning_tree_sums
 from ropewalk.decoding.paths import sums_of
 from ropewalk.decoding.problem import arc_rows
 
@@ -52,6 +51,8 @@ def head_probabilities(arcs: ArcScores, trees: Trees, weights: Sequence[float]) 
     are used.
     """
     offsets = trees.offsets.array
+    from ropewalk.decoding.matrix_tree import spanning_tree_sums  # parsing does not need it
+
     marginals = spanning_tree_sums(arcs, offsets).arcs[arc_rows(offsets) + trees.heads]
     even = np.full(len(marginals), 0.5)  # the label that a head would need is not looked at
     evidence = _log_odds(np.stack([even, marginals], axis=1), LEAST_MARGINAL)

@@ -6,14 +6,14 @@ import re
 from collections import Counter
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from ropewalk import files
 from ropewalk.errors import FormatError
-from ropewalk.models.packed import packed_texts, texts_of
+from ropewalk.models.sorted_texts import finder, searchable, texts_in, texts_table
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -26,11 +26,11 @@ PREFIXES = (1, 2, 3)
 SUFFIXES = (1, 2, 3, 4)
 AFFIXES = len(PREFIXES) + len(SUFFIXES)
 LEAST = 16  # predicted rows are padded to a multiple of it
+MOST_CACHED = 1 << 16  # words whose indices are cached
 MOST_CHARACTERS = 20  # of a longer word the first and the last ten are read
 STYLES = "styles"  # the name of an array: the index of the style in which each word is read
 _RUNS = re.compile(r"(.)\1+")
 _BEGINNINGS = tuple((n, f"{n}<") for n in PREFIXES)
-_BEYOND = [-1] * MOST_CHARACTERS
 _ENDS = tuple((n, f"{n}>") for n in SUFFIXES)
 
 
@@ -101,11 +101,11 @@ class Vocabulary:
     stands for anything that is not in the vocabulary.
     """
 
-    words: tuple[str, ...]
-    affixes: tuple[str, ...]
-    shapes: tuple[str, ...]
-    characters: tuple[str, ...]
-    vectors: tuple[str, ...] = ()
+    words: Sequence[str]
+    affixes: Sequence[str]
+    shapes: Sequence[str]
+    characters: Sequence[str]
+    vectors: Sequence[str] = ()
 
     @classmethod
     def of(cls, forms: Iterable[str], least_count: int, vectors: Sequence[str] = ()) -> Vocabulary:
@@ -126,13 +126,17 @@ class Vocabulary:
         return cls(**kept, vectors=tuple(vectors))
 
     @classmethod
-    def from_json(cls, table: dict[str, str | list[str]]) -> Vocabulary:
+    def from_json(cls, table: dict[str, Any]) -> Vocabulary:
         """Read a vocabulary from a table of `labels.json`."""
-        return cls(**{name: texts_of(table[name]) for name in cls.__dataclass_fields__})
+        return cls(**{name: texts_in(table[name]) for name in cls.__dataclass_fields__})
 
-    def to_json(self) -> dict[str, str | list[str]]:
+    def to_json(self) -> dict[str, Any]:
         """Return the vocabulary as a table for `labels.json`."""
-        return {name: packed_texts(getattr(self, name)) for name in self.__dataclass_fields__}
+        return {name: texts_table(getattr(self, name)) for name in self.__dataclass_fields__}
+
+    def searchable(self) -> Vocabulary:
+        """Return a copy whose long lists are sorted, so that words are found without decoding them all."""
+        return Vocabulary(**{name: searchable(getattr(self, name)) for name in self.__dataclass_fields__})
 
 
 def _frequent(counter: Counter[str], least: int) -> tuple[str, ...]:
@@ -145,17 +149,23 @@ class Lookup:
 
     def __init__(self, vocabulary: Vocabulary) -> None:
         self._words, self._affixes, self._shapes, self._characters, self._vectors = (
-            dict(zip(texts, range(1, len(texts) + 1), strict=True))
-            for texts in (getattr(vocabulary, name) for name in Vocabulary.__dataclass_fields__)
+            finder(getattr(vocabulary, name)) for name in Vocabulary.__dataclass_fields__
         )
-        self._features = lru_cache(maxsize=1 << 16)(self._make)
+        self._rows: dict[str, list[int]] = {}  # the indices of each word
 
     def features(self, forms: Sequence[str]) -> Arrays:
         """Return the vocabulary indices of the features of some words: arrays by the feature's name, one row a word.
 
         The indices of characters are padded with -1.
         """
-        rows = np.array([self._features(form) for form in forms], dtype=np.int64)
+        known = self._rows
+        new = [form for form in dict.fromkeys(forms) if form not in known]
+        if len(known) + len(new) > MOST_CACHED:
+            known = self._rows = {}
+            new = [*dict.fromkeys(forms)]
+        if new:
+            known.update(zip(new, self._indices(new), strict=True))
+        rows = np.array([known[form] for form in forms], dtype=np.int64)
         rows = rows.reshape(len(forms), 3 + AFFIXES + MOST_CHARACTERS)
         at = 3 + AFFIXES
         parts: dict[str, int | slice] = {
@@ -167,19 +177,24 @@ class Lookup:
         }
         return {name: rows[:, columns].copy() for name, columns in parts.items()}
 
-    def _make(self, form: str) -> list[int]:
-        """Return the vocabulary indices of a word, its static vector, its shape, its affixes and its characters."""
-        low = form.lower()
-        character, affix = self._characters.get, self._affixes.get
-        characters = [character(letter, UNKNOWN) for letter in cut(form)]
-        return [
-            self._words.get(low, UNKNOWN),
-            self._vectors.get(form) or self._vectors.get(low, UNKNOWN),
-            self._shapes.get(shape(form), UNKNOWN),
-            *[affix(part, UNKNOWN) for part in affixes(form)],
-            *characters,
-            *_BEYOND[len(characters) :],
-        ]
+    def _indices(self, forms: Sequence[str]) -> list[list[int]]:
+        """Return the vocabulary indices of each word, its static vector, its shape, its affixes and its characters."""
+        low = [form.lower() for form in forms]
+        vectors = np.array(self._vectors(forms), dtype=np.int64)
+        rows = np.full((len(forms), 3 + AFFIXES + MOST_CHARACTERS), -1, dtype=np.int64)
+        rows[:, 0] = self._words(low)
+        rows[:, 1] = np.where(vectors < 0, self._vectors(low), vectors)
+        rows[:, 2] = self._shapes([shape(form) for form in forms])
+        parts = self._affixes([part for form in forms for part in affixes(form)])
+        rows[:, 3 : 3 + AFFIXES] = np.array(parts, dtype=np.int64).reshape(len(forms), AFFIXES)
+        rows[:, : 3 + AFFIXES] += 1  # index 0 stands for unknown
+        letters = [cut(form) for form in forms]
+        sizes = np.array([len(text) for text in letters], dtype=np.int64)
+        within = np.arange(MOST_CHARACTERS) < sizes[:, None]
+        characters = np.array(self._characters("".join(letters)), dtype=np.int64)
+        rows[:, 3 + AFFIXES :][within] = characters + 1
+        out: list[list[int]] = rows.tolist()
+        return out
 
 
 def styled(inputs: Sequence[Inputs], styles: Sequence[int]) -> list[Inputs]:

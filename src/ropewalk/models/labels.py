@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -95,6 +95,11 @@ class LabelSet:
         }
         optional = {name: getattr(self, name) for name in ("graphs", "lemmas", "lexicon", "combinations")}
         return table | {name: value.to_json() for name, value in optional.items() if value is not None}
+
+    def searchable(self) -> LabelSet:
+        """Return a copy whose word lists are searched without decoding them all, for a folder that is read often."""
+        vocabulary = None if self.vocabulary is None else self.vocabulary.searchable()
+        return replace(self, vocabulary=vocabulary, lexicon=None if self.lexicon is None else self.lexicon.searchable())
 
     def roots(self) -> npt.NDArray[np.bool_]:
         """Return for each relation whether it is a relation of roots, such as `root`."""

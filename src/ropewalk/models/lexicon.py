@@ -18,10 +18,11 @@ from ropewalk.core.arrays import frozen_ints
 from ropewalk.errors import MismatchError
 from ropewalk.kernels import endings as kernel
 from ropewalk.kernels import view
-from ropewalk.models.packed import numbers_of, packed_numbers, packed_texts, texts_of
+from ropewalk.models.packed import numbers_of, packed_numbers
+from ropewalk.models.sorted_texts import SortedTexts, backwards, finder, searchable, texts_in, texts_table
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from ropewalk.core.arrays import Ints
     from ropewalk.core.columns import Column
@@ -111,7 +112,7 @@ class Lexicon:
     The words are sorted by their reversed spelling, so that words with the same ending are neighbours.
     """
 
-    words: tuple[str, ...]
+    words: Sequence[str]
     seen: Mapping[str, Seen]  # of each tag set
 
     @classmethod
@@ -134,10 +135,11 @@ class Lexicon:
 
         Raise `TypeError` if words are not sorted, or if the table has other tag sets or classes.
         """
-        words = texts_of(table["words"])
-        backwards = "\n".join(words)[::-1].split("\n")[::-1]  # reversing all words at once is faster
-        if any(map(ge, backwards, backwards[1:])):
-            raise TypeError("a lexicon whose words are not sorted")
+        words = texts_in(table["words"])
+        if not isinstance(words, SortedTexts):
+            reversed_words = "\n".join(words)[::-1].split("\n")[::-1]  # reversing all words at once is faster
+            if any(map(ge, reversed_words, reversed_words[1:])):
+                raise TypeError("a lexicon whose words are not sorted")
         if table["seen"].keys() != classes.keys():
             raise TypeError("a lexicon of other tag sets")
         seen = {name: Seen.from_json(counts, len(words), len(classes[name])) for name, counts in table["seen"].items()}
@@ -145,15 +147,19 @@ class Lexicon:
 
     def to_json(self) -> dict[str, Any]:
         """Return the words and their counts as a table for `labels.json`."""
-        return {"words": packed_texts(self.words), "seen": {name: seen.to_json() for name, seen in self.seen.items()}}
+        return {"words": texts_table(self.words), "seen": {name: seen.to_json() for name, seen in self.seen.items()}}
+
+    def searchable(self) -> Lexicon:
+        """Return a copy in which words are found without decoding them all."""
+        return Lexicon(searchable(self.words), self.seen)
 
     @cached_property
-    def _places(self) -> dict[str, int]:
-        return dict(zip(self.words, range(len(self.words)), strict=True))
+    def _find(self) -> Callable[[Sequence[str]], Sequence[int] | Ints]:
+        return finder(self.words)
 
     @cached_property
     def _reversed(self) -> tuple[Ints, Ints]:
-        return _backwards(self.words)
+        return (self.words.codes, self.words.starts) if isinstance(self.words, SortedTexts) else backwards(self.words)
 
     @cached_property
     def _widths(self) -> dict[str, int]:
@@ -172,15 +178,14 @@ class Lexicon:
 
     def find(self, forms: Column) -> Entries:
         """Look up words in the lexicon; for a word that is missing, find the words with the same ending."""
-        used = np.bincount(forms.ids, minlength=len(forms.names)).nonzero()[0].tolist()
+        used = np.bincount(forms.ids, minlength=len(forms.names)).nonzero()[0]
         places, numbers = np.full((2, len(forms.names)), -1, dtype=np.int32)
-        known = self._places
-        new = [number for number in used if forms.names[number] not in known]
-        places[used] = [known.get(forms.names[number], -1) for number in used]
+        places[used] = self._find([forms.names[number] for number in used.tolist()])
+        new = used[places[used] < 0].tolist()
         numbers[new] = range(len(new))
         ends = np.zeros((len(new), 2, LONGEST + 1), dtype=np.int32)
         if new:
-            kernel.find(*map(view, (*self._reversed, *_backwards([forms.names[number] for number in new]), ends)))
+            kernel.find(*map(view, (*self._reversed, *backwards([forms.names[number] for number in new]), ends)))
         return Entries(places[forms.ids], numbers[forms.ids], ends)
 
     def add(self, name: str, scores: Floats, entries: Entries, weights: tuple[float, float]) -> None:
@@ -202,12 +207,3 @@ class Lexicon:
             kernel.guess(*map(view, (entries.ends, seen.starts, seen.classes, likely)))
             guessed = np.float32(new) * np.log1p(likely / np.float32(NOTHING))
             kernel.add_rows(*map(view, (entries.numbers, guessed, scores)))
-
-
-def _backwards(words: Sequence[str]) -> tuple[Ints, Ints]:
-    """Return the code points of all words in one array, each word reversed, and the offsets of the words in it."""
-    raw = "".join([word[::-1] for word in words]).encode("utf-32-le", "surrogatepass")
-    sizes = np.fromiter(map(len, words), np.int64, len(words))
-    starts = np.zeros(len(words) + 1, dtype=np.int32)
-    np.cumsum(sizes, out=starts[1:])
-    return np.frombuffer(raw, dtype="<i4"), starts

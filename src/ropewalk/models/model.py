@@ -78,6 +78,7 @@ class Model:
 
     `origin` is set if the model was loaded from a folder: the function that loads it, the folder, and the number of
     threads. Only such a model can be pickled; the pickle holds `origin` and the options of decoding, no weights.
+    `outputs` names the outputs of classifiers that predictions need.
     """
 
     def __init__(  # noqa: PLR0913 - the parts of a model
@@ -123,7 +124,7 @@ class Model:
         if lemma in numbers and labels.lemmas is not None and not description.decoding.tag_confidence:
             self._rules = lemma
             numbers.remove(lemma)
-        self._outputs = tuple(name for name in scorer.classifiers.outputs if self._needs(name, numbers))
+        self.outputs = tuple(name for name in scorer.classifiers.outputs if self._needs(name, numbers))
 
     def _needs(self, output: str, tags: set[int]) -> bool:
         """Return whether predictions need the network's output `output`; `tags` are the indices of needed tag sets."""
@@ -314,7 +315,7 @@ class Model:
             many = int(np.searchsorted(arcs, arcs[first] + PIECE_ARCS, side="right")) - 1
             last = max(min(full, many, long), first + 1)
             part = Part(treebank, forms, first, last)
-            outputs = self._outputs
+            outputs = self.outputs
             if first == long and self.description.heads.labels:  # labels alone decide
                 outputs = tuple(name for name in outputs if name not in TREES.sides("arc"))
             yield part, self.scorer.scores(part.forms, part.offsets, self.decoding.batch, outputs)

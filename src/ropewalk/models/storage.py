@@ -1,5 +1,8 @@
 """Folders of models: `config.json` describes the model, `labels.json` names its labels, relations and tags.
 
+In exported folders, `labels.bin` has the long texts and numbers of `labels.json`, compressed: lists of words, counts,
+lemmas.
+
 If a file is missing, cut short or of another kind, a `ModelError` names it. The `config.json` of an exported
 folder lists the other files with their sizes and digests, and contains a hash of them all. Nothing in a folder is
 executable.
@@ -17,6 +20,7 @@ from ropewalk import files
 from ropewalk.errors import FormatError, ModelError
 from ropewalk.models.description import EXPORTED, TRAINED, described
 from ropewalk.models.labels import LabelSet
+from ropewalk.models.packed import apart, together
 
 if TYPE_CHECKING:
     import os
@@ -24,6 +28,7 @@ if TYPE_CHECKING:
     from ropewalk.models.description import Description
 
 CONFIG, LABELS, CARD, TOKENIZER = "config.json", "labels.json", "README.md", "tokenizer.json"
+LONG_LABELS = "labels.bin"  # long texts and numbers of `labels.json`, in exported folders
 APART = (CONFIG, CARD)  # files that the hash does not cover: it is in one, the other is for readers
 LONGEST_NAME, SHOWN = 255, 40  # characters of a model's name, and those of a longer one that an error shows
 UNHASHED = {1: {"hash", "name", "scores"}, 2: {"hash", "name", "scores", "training"}}  # by version
@@ -71,14 +76,22 @@ class ModelFolder:
             raise ModelError(str(self.path / file), "is not the exported file; copy or export the model again")
         return raw
 
-    def labels(self, raw: bytes) -> LabelSet:
-        """Build the label sets from `raw`, the content of `labels.json`; raise `ModelError` if it is damaged."""
+    def labels(self, raw: bytes, beside: bytes = b"") -> LabelSet:
+        """Build the label sets from `raw`, the content of `labels.json`; raise `ModelError` if it is damaged.
+
+        `beside` is the content of `labels.bin`, which exported models have.
+        """
         file = str(self.path / LABELS)
         try:
-            return LabelSet.from_json(parsed_json(raw, file))
+            return LabelSet.from_json(together(parsed_json(raw, file), beside))
         except (KeyError, TypeError, AttributeError) as failure:
             problem = f"is damaged: {failure!r} where encodings, relations and tags are expected"
             raise ModelError(file, f"{problem}; copy or export the model again") from failure
+
+    def listed_labels(self) -> LabelSet:
+        """Build the label sets from the listed files of an exported folder."""
+        beside = self.listed(LONG_LABELS) if self.has(LONG_LABELS) else b""
+        return self.labels(self.listed(LABELS), beside)
 
     def demand_whole(self) -> None:
         """Raise `ModelError` if a listed file is missing or has another size, or if `config.json` was changed."""
@@ -144,6 +157,25 @@ def seal(path: Path, table: dict[str, Any]) -> str:
     sealed["hash"] = _hash(sealed)
     write_json(path / CONFIG, sealed)
     return str(sealed["hash"])
+
+
+def write_labels(path: Path, labels: LabelSet) -> None:
+    """Write the label sets of an exported model into the folder `path`, in files that are read fast."""
+    table, raw = apart(labels.searchable().to_json())
+    write_json(path / LABELS, table, compact=True)
+    with files.creating(path / LONG_LABELS) as file:
+        file.write(raw)
+
+
+def repack(path: str | os.PathLike[str]) -> str:
+    """Write the label sets of an exported folder again, as `ropewalk export` writes them now; return the new hash.
+
+    The model predicts the same as before.
+    """
+    folder = open_folder(path, EXPORTED)
+    folder.demand_whole()
+    write_labels(folder.path, folder.listed_labels())
+    return seal(folder.path, folder.table)
 
 
 def short_hash(*contents: bytes) -> str:

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
 LONGEST_WORD: Final = 20  # words with letters that are longer can be broken
-BREAKS: Final = re.compile(r"(?<=[-/_+=,;:(.])(?=[^\W\d_])")  # after punctuation, before a letter
+BREAKS: Final = re.compile(r"(?<=\S[-/_+=,;:(.])(?=[^\W\d_])")  # after punctuation in a word, before a letter
 LETTER: Final = re.compile(r"[^\W\d_]")
 
 

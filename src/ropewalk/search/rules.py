@@ -200,14 +200,11 @@ class _RuleParser(PatternParser):
         match = NAME.match(self._text, self._at)
         if match is None:
             raise self._error("expected an action, such as word.upos = AUX, word.head = verb or add verb @>nsubj word")
-        self._demand_name(match[0], self._at)
+        if match[0] not in self._names:
+            known = ", ".join(self._names) or "none; name a word with =name"
+            raise self._error(f"the pattern names no word {match[0]!r}; it names {known}", self._at)
         self._at = match.end()
         return match[0]
-
-    def _demand_name(self, name: str, at: int) -> None:
-        if name not in self._names:
-            known = ", ".join(self._names) or "none; name a word with =name"
-            raise self._error(f"the pattern names no word {name!r}; it names {known}", at)
 
     def _head(self) -> str:
         self._skip()

@@ -270,17 +270,8 @@ class PatternParser:
             raise self._error(f"groups are nested more than {DEEPEST} deep")
 
     def _group(self) -> PatternGroup:
-        if self._ahead("("):
-            start = self._at
-            self._at += 1
-            self._deeper()
-            inner = self._group()
-            self._depth -= 1
-            if not self._take(")"):
-                raise self._error("found ( without a ) after it", start)
-            node, constraints = inner.node, list(inner.constraints)
-        else:
-            node, constraints = self._node(), []
+        inner = self._target()
+        node, constraints = inner.node, list(inner.constraints)
         while (constraint := self._constraint()) is not None:
             constraints.append(constraint)
         return PatternGroup(node, tuple(constraints))

@@ -160,7 +160,8 @@ def load(path: str | os.PathLike[str]) -> Stored:
         raise ModelError(name, f"{problem}: use the one that wrote it")
     if sealed is None and table["version"] > 1 and table.get("hash") != _hash(table):
         raise ModelError(name, "is damaged, or was changed after it was written; train or copy the segmenter again")
-    if hashlib.sha256(graph).hexdigest() != table.get("sha256"):
+    listed = hashlib.sha256(graph).hexdigest() if sealed is None else sealed.table["files"][GRAPH]["sha256"]
+    if listed != table.get("sha256"):
         problem = f"is damaged, or of another segmenter: it is not the one that {DESCRIPTION} names"
         raise ModelError(str(home / GRAPH), f"{problem}; train or copy the segmenter again")
     try:

@@ -70,17 +70,14 @@ class Batcher:
         self._waiting.append(task)
         self._words += size
         self._changed.set()
-        self._run_more()
+        if len(self._runners) < self._crew.parallel(self._lane):
+            self._runners.add(asyncio.create_task(self._run()))
         return await task.answer
 
     def stop(self) -> None:
         """Cancel the tasks that compute batches; waiting jobs get no answer."""
         for runner in self._runners:
             runner.cancel()
-
-    def _run_more(self) -> None:
-        if len(self._runners) < self._crew.parallel(self._lane):
-            self._runners.add(asyncio.create_task(self._run()))
 
     async def _run(self) -> None:
         """Compute batches until no job waits."""

@@ -5,28 +5,25 @@ This code runs in threads of the server or in worker processes. So jobs and answ
 
 from __future__ import annotations
 
-import threading
-from collections import OrderedDict
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, final
 
 from ropewalk.batches import Share, joined, together
 from ropewalk.errors import OptionError
-from ropewalk.loading import HUB
+from ropewalk.identification.automatic import AutomaticModel, automatic_parts, models_by_language
+from ropewalk.loading import AUTOMATIC, HUB, LoadedOnDemand
 from ropewalk.models.catalogue import in_folder, installed, locate
 from ropewalk.models.description import EXPORTED
 from ropewalk.models.storage import open_folder
-from ropewalk.pipeline import generator_of, load
+from ropewalk.pipeline import Parser, generator_of, load
 from ropewalk.serving.sources import RequestSource, cut, demand_lengths
 from ropewalk.treebank.documents import Document
 from ropewalk.treebank.treebank import Treebank
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from ropewalk.pipeline import Parser
     from ropewalk.serving.settings import Settings
 
 ALL, DEFAULT = "all", "en"  # the name that stands for all installed models, and the default one of them
@@ -119,45 +116,6 @@ class Answers(NamedTuple):
 
 
 @final
-class LoadedParsers(Mapping[str, "Parser"]):
-    """Parsers by name, each loaded when it is first needed with `load(name)`; threads may share this object.
-
-    At most `most` parsers are in memory; the least recently used one is dropped first. A thread that still uses a
-    dropped parser keeps it until it is done.
-    """
-
-    def __init__(self, names: Iterable[str], load: Callable[[str], Parser], most: int) -> None:
-        self._names = dict.fromkeys(names)
-        self._load = load
-        self._most = most
-        self._lock = threading.Lock()
-        self._loaded: OrderedDict[str, Parser] = OrderedDict()
-
-    def __getitem__(self, name: str) -> Parser:
-        if name not in self._names:
-            raise KeyError(name)
-        with self._lock:
-            if name not in self._loaded:
-                while len(self._loaded) >= self._most:  # before loading, so that no more are in memory
-                    self._loaded.popitem(last=False)
-                self._loaded[name] = self._load(name)
-            self._loaded.move_to_end(name)
-            return self._loaded[name]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._names)
-
-    def __len__(self) -> int:
-        return len(self._names)
-
-    @property
-    def loaded(self) -> tuple[str, ...]:
-        """The names of the parsers in memory, the least recently used first."""
-        with self._lock:
-            return tuple(self._loaded)
-
-
-@final
 class Computer:
     """The parsers of a server, which compute jobs; sentences of more than `longest` words are refused."""
 
@@ -170,9 +128,10 @@ class Computer:
     def load(cls, settings: Settings) -> Computer:
         """Load the models of `settings`, with one thread each.
 
-        A model that is given as a path is served under the last part of the path. Instead of all models, the name `all`
-        loads the first installed one, and the others when they are first needed. Raise an `OptionError` if two models
-        have the same name.
+        A model that is given as a path is served under the last part of the path. The name `auto` serves the parser
+        that chooses among the installed models. Instead of all models, the name `all` loads the first installed one,
+        and the others, with `auto`, when they are first needed. Raise an `OptionError` if two models have the same
+        name.
         """
         if settings.models == (ALL,):
             return cls._of_all(settings)
@@ -185,7 +144,7 @@ class Computer:
                 raise OptionError(f"two models are called {name}; serve models with different names")
             parser = load(path, settings.parsing, threads=1)
             model = ServedModel(name, parser.generator, parser.segmenter is not None, columns=settings.parsing.columns)
-            if not path.startswith(HUB):
+            if path != AUTOMATIC and not path.startswith(HUB):
                 known = in_folder(locate(path))
                 model = replace(model, language=known.language, treebank=known.treebank, licence=known.licence)
             parsers[name], models[name] = parser, model
@@ -211,13 +170,26 @@ class Computer:
                 model.licence,
                 settings.parsing.columns,
             )
-        parsers = LoadedParsers(names, lambda name: load(name, settings.parsing, threads=1), settings.max_models)
+        languages = {code: name for code, name in models_by_language().items() if name in models}
+
+        def loaded(name: str) -> Parser:
+            return automatic if name == AUTOMATIC else load(name, settings.parsing, threads=1)
+
+        parsers = LoadedOnDemand([*names, *([AUTOMATIC] if languages else [])], loaded, settings.max_models)
+        if languages:
+            any_model, segmenter = automatic_parts(
+                lambda name: (parsers[name].model, parsers[name].segmenter), languages
+            )
+            automatic = Parser(any_model, segmenter, f"{any_model.name} {any_model.hash}")
+            models[AUTOMATIC] = ServedModel(
+                AUTOMATIC, automatic.generator, takes_text=True, columns=settings.parsing.columns
+            )
         parsers[names[0]]  # so that wrong options are found before the server starts
         return cls(parsers, models, settings.max_words)
 
     def warm_up(self) -> None:
         """Parse a sentence with each loaded model, because the first call of a model takes longer than later ones."""
-        loaded = self.parsers.loaded if isinstance(self.parsers, LoadedParsers) else self.parsers
+        loaded = self.parsers.loaded if isinstance(self.parsers, LoadedOnDemand) else self.parsers
         for name in loaded:
             self.parsers[name].tokens([["Ready"]])
 
@@ -256,10 +228,12 @@ class _Batch:
         others = [number for number in range(len(self._jobs)) if number not in texts]
         read |= self._kept(others, [_attempt(self._read, self._jobs[number].words) for number in others])
         read = self._kept(read, [_attempt(self._short, share) for share in read.values()])
-        kinds: dict[tuple[bool, bool], list[int]] = {}  # treebanks that are joined must be of one kind
+        kinds: dict[tuple[bool, bool, int], list[int]] = {}  # treebanks that are joined must be of one kind
+        is_automatic = isinstance(self._parser.model, AutomaticModel)  # it needs the words of one job to choose by them
         for number, share in read.items():
             if self._jobs[number].parse:
-                kinds.setdefault((share.bank.source is None, share.bank.tokens is None), []).append(number)
+                alone = number if is_automatic and number not in texts else -1
+                kinds.setdefault((share.bank.source is None, share.bank.tokens is None, alone), []).append(number)
             else:
                 self._finish(number, share, share)
         for numbers in kinds.values():

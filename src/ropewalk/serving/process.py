@@ -47,7 +47,8 @@ class Connection(HttpToolsProtocol):
 
     def __init__(self, *arguments: Any, **named: Any) -> None:  # noqa: ANN401 - those of uvicorn
         super().__init__(*arguments, **named)
-        self._head_bytes = 0
+        self._head_bytes = 0  # received before the head was complete
+        self._field_bytes = 0  # of the address and the headers that were read
         self._in_head = True
         self._slow: TimerHandle | None = None
         self._unread: TimerHandle | None = None
@@ -76,28 +77,33 @@ class Connection(HttpToolsProtocol):
 
     def on_headers_complete(self) -> None:
         """Stop the timer of the head, which is complete; uvicorn then starts the response."""
-        if self._head_bytes > LONGEST_HEAD + 65536:  # the last bytes may include the beginning of a body
-            raise ValueError("the head is too long")
         self._in_head = False
-        self._head_bytes = 0
+        self._head_bytes = self._field_bytes = 0
         if self._slow is not None:
             self._slow.cancel()
             self._slow = None
         super().on_headers_complete()
 
+    def on_url(self, url: bytes) -> None:
+        """Pass a part of the address to uvicorn; limit its length."""
+        self._count(url)
+        super().on_url(url)
+
     def on_header(self, name: bytes, value: bytes) -> None:
-        """Pass a header to uvicorn; limit the length of trailers, the headers after a body."""
-        if not self._in_head:
-            self._head_bytes += len(name) + len(value)
-            if self._head_bytes > LONGEST_HEAD:
-                raise ValueError("the trailers are too long")
+        """Pass a header to uvicorn; limit the length of all headers, and of trailers, the headers after a body."""
+        self._count(name, value)
         super().on_header(name, value)
+
+    def _count(self, *fields: bytes) -> None:
+        self._field_bytes += sum(map(len, fields))
+        if self._field_bytes > LONGEST_HEAD:
+            raise ValueError("the address and the headers, or the trailers, are too long")
 
     def on_message_complete(self) -> None:
         """Count the header lines of the next request on this connection from 0 again."""
         super().on_message_complete()
         self._in_head = True
-        self._head_bytes = 0
+        self._head_bytes = self._field_bytes = 0
 
     def on_response_complete(self) -> None:
         """Start the timer for the client to read, if a part of the response is not sent yet."""

@@ -187,13 +187,16 @@ def slices(bank: Treebank, words: int) -> Iterator[Treebank]:
 def joined(bank: Treebank, counts: list[int], shifts: list[int], headings: list[Heading]) -> Treebank:
     """Join consecutive sentences: the first `counts[0]` into one, the next `counts[1]` into one, and so on.
 
-    `shifts[i]` is added to the character positions of joined sentence `i`, and `headings[i]` is its heading.
+    `shifts[i]` is added to the character positions of joined sentence `i`, and `headings[i]` is its heading, which gets
+    the language of the first sentence.
     """
     if not len(bank):
         return bank
     first = np.cumsum([0, *counts])
     tokens = bank.surface
     offsets = Offsets(bank.offsets.array[first])
+    languages = [bank.heading(at).language for at in first[:-1].tolist()]
+    headings = [heading._replace(language=code) for heading, code in zip(headings, languages, strict=True)]
     moved = np.repeat(shifts, tokens.offsets(offsets).lengths)
     surface = replace(
         tokens,

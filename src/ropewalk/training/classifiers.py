@@ -4,6 +4,8 @@ A relation classifier declares which outputs it computes from words alone, and w
 classifier of pairs computes two vectors of each word, called sides: one as a dependent and one as a head. It scores an
 arc from the dependent's and the head's side. The classifier of arcs has sides too. Training, prediction and the export
 to ONNX use the same methods.
+
+The network drops out numbers of word vectors once for all classifiers. Classifiers drop out their hidden units.
 """
 
 from __future__ import annotations
@@ -158,7 +160,6 @@ class PairRelations(PairScorer):
 
     def sides(self, vectors: Tensor) -> tuple[Tensor, Tensor]:
         """Return each word's vector as a dependent and its vector as a head: two tensors [words, hidden]."""
-        vectors = self.dropout(vectors)
         return self.word(vectors), self.head(vectors)
 
     def classes(self) -> Tensor:
@@ -287,9 +288,12 @@ def arc_scores(words: Tensor, heads: Tensor, root: Tensor, bias: Tensor | None) 
     return scores.log_softmax(-1) if bias is None else scores + bias
 
 
-def one_layer(size: int, out: int, dropout: float) -> nn.Sequential:
+# Layers begin with an identity, so that weights have the same names as in older models, whose first layer was dropout.
+
+
+def one_layer(size: int, out: int) -> nn.Sequential:
     """Return a linear layer followed by LeakyReLU: the only kind of layer in the authors' program."""
-    return nn.Sequential(Dropout(dropout), nn.Linear(size, out), nn.LeakyReLU(SLOPE))
+    return nn.Sequential(nn.Identity(), nn.Linear(size, out), nn.LeakyReLU(SLOPE))
 
 
 @torch.no_grad()
@@ -307,14 +311,14 @@ def make_orthogonal(network: nn.Module) -> None:
 
 def _layers(size: int, hidden: int, out: int, dropout: float) -> nn.Sequential:
     if not hidden:
-        return one_layer(size, out, dropout)
+        return one_layer(size, out)
     return nn.Sequential(
-        Dropout(dropout), nn.Linear(size, hidden), nn.LeakyReLU(SLOPE), Dropout(dropout), nn.Linear(hidden, out)
+        nn.Identity(), nn.Linear(size, hidden), nn.LeakyReLU(SLOPE), Dropout(dropout), nn.Linear(hidden, out)
     )
 
 
 def _narrow(size: int, to: int, dropout: float) -> nn.Sequential:
-    return nn.Sequential(Dropout(dropout), nn.Linear(size, to), nn.LeakyReLU(SLOPE), Dropout(dropout))
+    return nn.Sequential(nn.Identity(), nn.Linear(size, to), nn.LeakyReLU(SLOPE), Dropout(dropout))
 
 
 def _padded(words: Tensor, lengths: Tensor) -> Tensor:

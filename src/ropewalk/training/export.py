@@ -18,13 +18,13 @@ from ropewalk.models.onnx.model import load
 from ropewalk.models.storage import (
     CARD,
     CONFIG,
-    LABELS,
     checked_name,
     open_folder,
     read_content,
     read_json,
     seal,
     write_json,
+    write_labels,
 )
 from ropewalk.segmentation import segmenter_files as segmentation
 from ropewalk.training import onnx_graphs
@@ -165,7 +165,7 @@ def _write(trainable: Trainable, graphs: Mapping[str, ModelProto], home: Path, a
     for file, graph in graphs.items():
         onnx_graphs.save(graph, home / file)
     table = trainable.description.to_json(EXPORTED) | about | trainable.network.encoder.save_exported(home)
-    write_json(home / LABELS, trainable.labels.to_json(), compact=True)
+    write_labels(home, trainable.labels)
     seal(home, table)
 
 

@@ -198,7 +198,7 @@ class _Run:
         if by_hand:
             fully_shard(network)
         first, second = options.betas
-        optimizer = torch.optim.AdamW(groups(network, options), betas=(first, second))
+        optimizer = torch.optim.AdamW(groups(network, options), betas=(first, second), fused=not self.sharded)
         self.network: Any = network
         if by_hand:
             self.optimizer = self.accelerator.prepare(optimizer)

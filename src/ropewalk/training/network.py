@@ -22,6 +22,7 @@ from ropewalk.training.classifiers import (
     one_layer,
 )
 from ropewalk.training.crf import TreeMarginals, Wanted, arc_loss, whole_loss
+from ropewalk.training.dropout import Dropout
 from ropewalk.training.graph_training import GraphModules, moved
 
 if TYPE_CHECKING:
@@ -110,7 +111,8 @@ class Network(nn.Module):
         self.options = options
         self.encoder = encoder
         size, dropout = shape.projection or encoder.size, options.dropout
-        self.projection = one_layer(encoder.size, size, dropout) if shape.projection else nn.Identity()
+        self.dropout = Dropout(dropout)
+        self.projection = one_layer(encoder.size, size) if shape.projection else nn.Identity()
         sizes = [len(column) for columns in labels.columns for column in columns]
         self.own = len(labels.columns[0]) if shape.labels else 0
         self.whole = (
@@ -159,7 +161,8 @@ class Network(nn.Module):
 
     def _loss(self, words: Tensor, lengths: Tensor, targets: Targets) -> Tensor:
         options, taught = self.options, targets.taught
-        words = self.projection(words)
+        words = self.projection(words if isinstance(self.projection, nn.Identity) else self.dropout(words))
+        words = self.dropout(words)  # for all classifiers, which learn from the same vectors
         losses = []
         if self.whole is not None:
             arcs = self.arcs(words, lengths) if self.arcs is not None and self.whole.has_arcs else None

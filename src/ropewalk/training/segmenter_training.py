@@ -52,6 +52,7 @@ from ropewalk.segmentation.segmenter import Segmenter, network_sizes
 from ropewalk.segmentation.segmenter_files import GRAPH, Stored, save
 from ropewalk.segmentation.tokens import RawToken, tokens_of
 from ropewalk.segmentation.windows import WINDOW, mark
+from ropewalk.training.dropout import Dropout
 from ropewalk.training.loop import Clock, rate
 from ropewalk.training.onnx_convolutions import whole_convolutions
 from ropewalk.training.onnx_graphs import Computed, rounded, traced
@@ -126,8 +127,8 @@ class SegmenterNetwork(nn.Module):
         self.from_chunk = nn.Linear(wide, hidden, bias=False)
         self.out = nn.Linear(hidden, len(MARKS) if joins else len(MARKS) - 1)
         self.skips = options.character_skips
-        self.dropout = nn.Dropout(options.dropout)
-        self.between = nn.Dropout(options.dropout / 2)
+        self.dropout = Dropout(options.dropout)
+        self.between = Dropout(options.dropout / 2)
         with torch.no_grad():
             for table in filter(None, (self.words, self.pairs)):
                 table.weight *= options.word_spread
@@ -362,7 +363,7 @@ def _epochs(
     decays = [weight for weight in weights if weight.ndim > 1]
     others = [weight for weight in weights if weight.ndim <= 1]
     groups = [{"params": decays, "weight_decay": options.weight_decay}, {"params": others, "weight_decay": 0.0}]
-    optimizer = torch.optim.AdamW(groups, lr=options.rate)
+    optimizer = torch.optim.AdamW(groups, lr=options.rate, fused=True)
     text = raw(dev)
     clock = Clock(options.minutes)
     for epoch in range(options.epochs):

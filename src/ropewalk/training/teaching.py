@@ -107,12 +107,12 @@ def lessons(  # noqa: PLR0913 - what is learnt, and what is to be said of it
     """Return the examples, followed by `texts` with the teacher's best trees, and its probabilities for all words.
 
     The probabilities of relations are those under the heads of the examples. With `arcs`, the probabilities of arcs are
-    included. With `trees`, the teacher must have learnt whole trees, and its probabilities are marginals over them. If
+    included. With `trees`, or if the teacher learnt whole trees, they and those of labels are marginals over trees. If
     `options.cache` names a folder, the answers are stored there, `SENTENCES` sentences in a file, so that an
     interrupted run can be resumed. `styles` are the names of the examples' styles; a teacher that knows the style of a
     sentence reads it in this style. Raise `TrainingError` if the teacher does not know a label, relation or tag set.
     """
-    teacher = _Teacher.load(options, labels, arcs=arcs, trees=trees)
+    teacher = _Teacher.load(options, labels, arcs=arcs)
     cache = make_folder(options.cache) if options.cache else None
     bank = Treebank.of_words(Column.of(form for forms in learnt.forms for form in forms), Offsets(learnt.offsets))
     answers = []
@@ -122,7 +122,8 @@ def lessons(  # noqa: PLR0913 - what is learnt, and what is to be said of it
             part = sentences.select(np.arange(first, last))
             style = styles[numbers[first]] if styles else ""
             heads = None if known is None else known[slice(*sentences.offsets.array[[first, first + len(part)]])]
-            answers.append(_kept(cache, teacher, part, heads, style) if cache else teacher.answers(part, heads, style))
+            answer = _kept(cache, teacher, part, heads, style) if cache else teacher.answers(part, heads, style)
+            answers.append(_over_trees(answer, labels, part.offsets) if trees and not teacher.learnt_trees else answer)
     together = _joined(answers)
     tags = tuple(together.get(f"tags.{name}") for name, _ in labels.tags)
     if len(texts):
@@ -216,6 +217,24 @@ class _Asked:
         return cls(columns, relations, tags, arcs, sums if loaded.trees else None)
 
 
+def _over_trees(answer: dict[str, _Answer], labels: LabelSet, offsets: Offsets) -> dict[str, _Answer]:
+    """Return the answers of a teacher that learnt word by word, with marginals over trees for labels and arcs.
+
+    The probabilities of single words are no marginals of a distribution over trees, which a loss over trees needs: it
+    would have no minimum. Labels and arcs say the same thing twice, so the logarithm of each counts half.
+    """
+    lengths = offsets.lengths.tolist()
+    flat = _logs(answer["arcs"].astype(np.float32))
+    ends = np.cumsum([length * (length + 1) for length in lengths])
+    tables = [
+        table.reshape(length, length + 1) for table, length in zip(np.split(flat, ends[:-1]), lengths, strict=True)
+    ]
+    sums = _TreeSums(labels.encodings[0], labels.columns[0][0], temperature=2.0, arc_scale=1.0)
+    rows, arcs = sums.marginals(_logs(answer["labels.0"].astype(np.float32)), tables, offsets.array)
+    together = np.concatenate([table.ravel() for table in arcs])
+    return answer | {"labels.0": rows.astype(np.float16), "arcs": together.astype(np.float16)}
+
+
 @dataclass(frozen=True, slots=True)
 class _TreeSums:
     """Options for computing a teacher's marginals over all trees.
@@ -283,14 +302,15 @@ class _Teacher:
             raise TrainingError(
                 "a teacher parses with labels and arcs, another scores no arcs; train all with model.arc_weight=1"
             )
+        self.learnt_trees = numberings[0].sums is not None
         names = (labels.encodings, labels.columns, labels.relations)
         self.identity = repr(([model.hash for model in models], precision, numberings, described.decoding, names))
 
     @classmethod
-    def load(cls, options: TeacherOptions, labels: LabelSet, *, arcs: bool, trees: bool) -> _Teacher:
+    def load(cls, options: TeacherOptions, labels: LabelSet, *, arcs: bool) -> _Teacher:
         """Load the teacher's models; raise `TrainingError` if one lacks a label, relation or tag set of the student."""
         teachers = [_Loaded.of(name) for name in options.model]
-        _demand_trees(teachers, trees=trees)
+        _demand_alike(teachers)
         numberings = [_Asked.of(teacher, labels, options.treebank_tags, arcs=arcs) for teacher in teachers]
         return cls([teacher.model for teacher in teachers], numberings, labels, options.precision)
 
@@ -435,17 +455,12 @@ class _Loaded:
         return cls(load_trained(home) if home.format == TRAINED else load_exported(home), trees)
 
 
-def _demand_trees(loaded: Sequence[_Loaded], *, trees: bool) -> None:
-    """Raise `TrainingError` if only some teachers learnt whole trees, or if none did and `trees` demands it."""
+def _demand_alike(loaded: Sequence[_Loaded]) -> None:
+    """Raise `TrainingError` if only some teachers learnt whole trees."""
     if len({teacher.trees for teacher in loaded}) > 1:
         raise TrainingError(
             "one teacher was trained with model.loss=trees, another word by word, so their probabilities have no "
             "common mean; train all with the same model.loss"
-        )
-    if trees and not loaded[0].trees:
-        raise TrainingError(
-            "a model with model.loss=trees needs a teacher that was trained with model.loss=trees, and this one was "
-            "trained word by word; train another teacher, or set model.loss=words"
         )
 
 

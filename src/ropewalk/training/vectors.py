@@ -10,12 +10,13 @@ import numpy.typing as npt
 import torch
 
 from ropewalk import files
-from ropewalk.errors import OptionError
+from ropewalk.errors import ModelError, OptionError
 from ropewalk.models.batching import alike
+from ropewalk.models.catalogue import locate
 from ropewalk.models.labels import LabelSet
-from ropewalk.models.storage import LABELS
+from ropewalk.models.storage import LABELS, open_folder
 from ropewalk.reporting.progress import track
-from ropewalk.training.config import EncoderOptions
+from ropewalk.training.config import Config, EncoderOptions
 from ropewalk.training.construction import demand_transformer, new_encoder
 from ropewalk.training.trainable import Trainable
 
@@ -41,6 +42,26 @@ def load_encoder(name: str) -> Transformer:
     encoder = demand_transformer(loaded, name)
     encoder.pooling = "mean"
     return encoder
+
+
+def stored_vectors(name: str, size: int) -> tuple[list[str], Vectors] | None:
+    """Return the words and static vectors that a `bilstm` or an `sru` model holds: the first `size` dimensions.
+
+    `name` is the model's name or folder. Return None if it is none, or has no vectors. Raise `OptionError` if its
+    vectors are smaller.
+    """
+    try:
+        home = open_folder(locate(name))
+    except ModelError:
+        return None
+    if not home.description.encoder.vector_size:
+        return None
+    loaded = Trainable.load(home.path, Config())
+    table = loaded.network.encoder.get_parameter("vectors.weight").detach().numpy()[1:]
+    if size > table.shape[1]:
+        raise OptionError(f"{size} dimensions of vectors of {table.shape[1]}; pass a smaller number")
+    assert loaded.labels.vocabulary is not None  # noqa: S101 - an encoder with vectors has one
+    return list(loaded.labels.vocabulary.vectors), table[:, :size]
 
 
 def vocabulary(encoder: Transformer, more: Iterable[str] = ()) -> list[str]:

@@ -20,7 +20,7 @@ import numpy as np
 import ropewalk
 from ropewalk.core.trees import Tree
 from ropewalk.errors import MismatchError, OptionError, demand_known, demand_type
-from ropewalk.treebank import edits, phrases
+from ropewalk.treebank import edits
 from ropewalk.treebank.features import features_of
 from ropewalk.treebank.source import COLUMNS
 from ropewalk.treebank.treebank import Treebank
@@ -592,6 +592,8 @@ class Sentence(_View, Sequence[Word]):
     @property
     def noun_phrases(self) -> tuple[NounPhrase, ...]:
         """The noun phrases of the sentence, from left to right; none is inside another."""
+        from ropewalk.treebank import phrases  # parsing does not need it
+
         return phrases.of_sentence(self)
 
     @property

@@ -221,18 +221,14 @@ class Source:
         raw = np.empty(grown, dtype=np.uint8)
         sentences = np.empty_like(self.sentences)
         fields = np.empty_like(self.fields)
+        indices = np.array([at for at, _ in edits], dtype=np.int32)
+        letters = np.frombuffer(b"".join(names), dtype=np.uint8)
         kernel.splice(
             view(self.raw),
-            view(offsets.array),
-            view(self.sentences),
-            view(self.fields),
-            view(np.array([at for at, _ in edits], dtype=np.int32)),
-            view(choices),
-            view(np.frombuffer(b"".join(names), dtype=np.uint8)),
-            view(marks),
+            kernel.WrittenWords(view(offsets.array), view(self.sentences), view(self.fields)),
+            kernel.Replacements(view(indices), view(choices), view(letters), view(marks)),
             view(raw),
-            view(sentences),
-            view(fields),
+            kernel.CopyBuffer(*map(view, (sentences, fields))),
         )
         return replace(self, raw=frozen_array(raw), sentences=frozen_array(sentences), fields=frozen_array(fields))
 

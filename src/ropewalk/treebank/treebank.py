@@ -169,7 +169,8 @@ class Treebank:
         return len(self.offsets)
 
     def __repr__(self) -> str:
-        return f"<Treebank of {len(self):,} sentences, {self.words:,} words, from {self.file}>"
+        source = "" if self.source is None else f", from {self.file}"
+        return f"<Treebank of {len(self):,} sentences, {self.words:,} words{source}>"
 
     def __getitem__(self, sentence: int) -> Sentence:
         return ropewalk.Sentence(self, self._number(sentence))

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, final
 
 import numpy as np
 
-from ropewalk.models.onnx.files import ENCODER
+from ropewalk.errors import ModelError
+from ropewalk.models.onnx.files import ENCODER, WORDS
 from ropewalk.models.onnx.limits import varying
 from ropewalk.models.onnx.session import Session
 from ropewalk.models.onnx.word_types import WordTypes
@@ -66,7 +67,10 @@ class OnnxBiLSTM:
     def __init__(self, folder: ModelFolder, labels: LabelSet, threads: int) -> None:
         self._types = WordTypes(folder, labels, threads)
         self._encoder = Session(folder.listed(ENCODER), str(folder.path / ENCODER), threads, _sentence_sizes())
-        self._size = self._encoder.width("vectors")
+        self.width = self._encoder.width("vectors")
+        if self._encoder.input_widths().get("inputs") != self._types.width:
+            problem = f"does not read the vectors of {WORDS}, so the model has networks that do not fit each other"
+            raise ModelError(str(folder.path / ENCODER), f"{problem}; copy or export the model again")
 
     def vectors(self, forms: Column, offsets: Ints, budget: int, style: int = 0) -> Floats:
         """Return the contextual vector of each word; `offsets` are those of sentences in `forms`.
@@ -74,7 +78,7 @@ class OnnxBiLSTM:
         Sentences of similar length are read in one batch, the longest first.
         """
         rows, table = self._types.rows(forms, style)
-        out = np.zeros((len(forms), self._size), dtype=np.float32)
+        out = np.zeros((len(forms), self.width), dtype=np.float32)
         starts, stops, first, last = windows(offsets, WINDOW, MARGIN)
         lengths = stops - starts
         order = np.argsort(-lengths, kind="stable")

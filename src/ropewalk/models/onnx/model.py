@@ -5,15 +5,12 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from ropewalk.errors import ModelError, RopewalkError
-from ropewalk.formats.text import treebank_of_tokens
+from ropewalk.errors import ModelError
 from ropewalk.models.description import EXPORTED, LONGEST_BY_ARCS
 from ropewalk.models.model import PIECE, Model
 from ropewalk.models.onnx.files import ARCS, HEADS, PAIRS
 from ropewalk.models.onnx.limits import varying
-from ropewalk.models.onnx.pruning import output_widths, without_others
+from ropewalk.models.onnx.pruning import input_widths, output_widths, without_others
 from ropewalk.models.onnx.session import Session, cores, naming
 from ropewalk.models.scorer import BLOCK, GRAPHS, TREES, Scorer
 from ropewalk.models.storage import LABELS, open_folder
@@ -29,6 +26,7 @@ if TYPE_CHECKING:
     from ropewalk.models.storage import ModelFolder
 
 SHORT = 4  # words of sentences that are scored many at a time
+SIDES = ("words", "above")  # inputs of the networks of relations and arcs
 ARC_SCALE = 2  # arcs of the longest sentences take more memory than everything else
 ENCODERS = {
     "bilstm": ("bilstm", "OnnxBiLSTM"),
@@ -47,35 +45,24 @@ def load(path: str | os.PathLike[str], threads: int = 0) -> Model:
     """
     folder = open_folder(path, EXPORTED)
     folder.demand_whole()
-    labels = folder.labels(folder.listed(LABELS))
+    labels = folder.listed_labels()
     description = folder.description
-    encoder = _encoder_class(description.encoder.kind)
-    count = threads or encoder.threads or cores()
+    encoder_class = _encoder_class(description.encoder.kind)
+    count = threads or encoder_class.threads or cores()
     classifiers = OnnxClassifiers(folder, count)
-    classifiers.demand_fit(description, labels)
+    classifiers.demand_classes(description, labels)
+    encoder = encoder_class(folder, labels, count)
+    classifiers.demand_widths(encoder.width)
     model = Model(
         description,
         labels,
-        Scorer.of(description, encoder(folder, labels, count), classifiers),
+        Scorer.of(description, encoder, classifiers),
         name=folder.name,
         hash=str(folder.table["hash"]),
         origin=(load, folder.path, threads),
     )
-    _try(model, folder)
+    classifiers.prepare(model.outputs)
     return model
-
-
-def _try(model: Model, folder: ModelFolder) -> None:
-    """Score a sentence of two words; raise `ModelError` if that fails because the networks do not fit each other."""
-    try:
-        for part, scores in model.scores(treebank_of_tokens([["a", "b"]])):
-            scores.all(np.zeros_like(part.heads))
-    except RopewalkError:
-        raise
-    except Exception as failure:
-        raise ModelError(
-            str(folder.path), f"has networks that do not fit each other; copy or export the model again: {failure}"
-        ) from failure
 
 
 def _encoder_class(kind: str) -> Any:  # noqa: ANN401 - one of several classes
@@ -106,6 +93,7 @@ class OnnxClassifiers:
         self._heads = folder.listed(HEADS)
         with naming(str(folder.path / HEADS)):
             self._widths = output_widths(self._heads)
+            self._inputs = input_widths(self._heads)
         self.outputs = tuple(self._widths)
         self._computing: dict[tuple[str, ...], Session] = {}  # networks that compute some outputs and nothing else
         sizes = dict.fromkeys(PAIRS.values(), (_pair_sizes, 1)) | dict.fromkeys(ARCS.values(), (_arc_sizes, ARC_SCALE))
@@ -115,7 +103,27 @@ class OnnxClassifiers:
             if folder.has(file)
         }
 
-    def demand_fit(self, description: Description, labels: LabelSet) -> None:
+    def demand_widths(self, vectors: int) -> None:
+        """Raise `ModelError` unless each network reads vectors of the width that the network before it makes.
+
+        `vectors` is the width of the encoder's vectors. A width of 0 may vary.
+        """
+        links = [(HEADS, "vectors", self._inputs, vectors)]
+        for what, files in (("pair", PAIRS), ("arc", ARCS)):
+            for group, file in files.items():
+                widths = self._networks[file].input_widths() if file in self._networks else {}
+                widths_before = (self._widths.get(side, 0) for side in group.sides(what))
+                links += [(file, name, widths, width) for name, width in zip(SIDES, widths_before, strict=True)]
+        for file, name, widths, before in links:
+            width = widths.get(name, 0)
+            if width and before and width != before:
+                raise ModelError(
+                    str(self._path / file),
+                    f"reads {name} of {width} numbers, and the network before it makes {before}: the model has "
+                    "networks that do not fit each other; copy or export the model again",
+                )
+
+    def demand_classes(self, description: Description, labels: LabelSet) -> None:
         """Raise `ModelError` if a network or an output that the model needs is missing.
 
         Raise it too if a network scores more or fewer classes than `labels` names.
@@ -129,7 +137,6 @@ class OnnxClassifiers:
         ):
             if needed and file not in self._networks:
                 raise ModelError(str(self._path / file), "is missing, and the model needs it: export the model again")
-            lacking = {*sides} - self._widths.keys()
             lacking = {*sides} - self._widths.keys()
             if needed and lacking:
                 problem = f"does not compute {min(lacking)}, which the model needs: export it again"
@@ -152,12 +159,16 @@ class OnnxClassifiers:
         names = tuple(outputs)
         if not names:
             return {}
-        if names not in self._computing:
+        self.prepare(names)
+        return dict(zip(names, self._computing[names].run({"vectors": vectors}, names), strict=True))
+
+    def prepare(self, outputs: tuple[str, ...]) -> None:
+        """Build the network that computes `outputs` and nothing else, unless it was built before."""
+        if outputs and outputs not in self._computing:
             file = str(self._path / HEADS)
             with naming(file):
-                network = without_others(self._heads, names)
-            self._computing[names] = Session(network, file, self._threads, [{"vectors": (varying(BLOCK),)}])
-        return dict(zip(names, self._computing[names].run({"vectors": vectors}, names), strict=True))
+                network = without_others(self._heads, outputs)
+            self._computing[outputs] = Session(network, file, self._threads, [{"vectors": (varying(BLOCK),)}])
 
     def pairs(self, group: Group, words: Floats, heads: Floats, classes: Numbers) -> Floats:
         """Return the scores of relations for pairs of a word and its head; see `Classifiers.pairs`."""

@@ -54,6 +54,7 @@ class OnnxOwnEncoder:
 
     def __init__(self, folder: ModelFolder, _labels: LabelSet, threads: int) -> None:
         self._reader = _reader(folder)
+        self.width = self._reader.size
         pairs = (varying(1), varying(self._reader.window)), (varying(MOST_WORDS), varying(1))
         names = (*self._reader.features(["a"]), MASK)
         file = str(folder.path / ENCODER)
@@ -70,7 +71,7 @@ class OnnxOwnEncoder:
         inputs = [
             Inputs(self._reader.features(texts[start:stop]), stop - start, stop - start) for start, stop, _, _ in rows
         ]
-        out = np.zeros((len(forms), self._reader.size), dtype=np.float32)
+        out = np.zeros((len(forms), self.width), dtype=np.float32)
         for size, chosen in alike([sentence.size for sentence in inputs], int, min(budget, MOST_WORDS)):
             arrays = side_by_side([inputs[number] for number in chosen], size)
             read = self._encoder.run({name: arrays[name] for name in self._encoder.inputs})[0]

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from ropewalk.models.onnx.protobuf import fields, written
 from ropewalk.models.onnx.structure import (
     GRAPH,
+    INPUT,
     NODE,
     NODE_INPUT,
     NODE_OUTPUT,
@@ -30,14 +31,17 @@ if TYPE_CHECKING:
 Span = tuple[int, int]  # where a message starts and stops
 
 
-def output_widths(network: bytes) -> dict[str, int]:
-    """Return the size of the last dimension of each output of a network, by name; 0 where it may vary.
+def input_widths(network: bytes) -> dict[str, int]:
+    """Return the size of the last dimension of each input of a network, by name; 0 where it may vary.
 
     `network` is the content of an ONNX file.
     """
-    graphs = [(start, stop) for number, _, _, start, stop, _ in fields(network) if number == GRAPH]
-    outputs = [span for graph in graphs for span in _spans(network, graph, OUTPUT)]
-    return {_texts(network, span, VALUE_NAME)[0]: _width(network, span) for span in outputs}
+    return _widths(network, INPUT)
+
+
+def output_widths(network: bytes) -> dict[str, int]:
+    """Return the size of the last dimension of each output of a network, as `input_widths` does for inputs."""
+    return _widths(network, OUTPUT)
 
 
 def without_others(network: bytes, outputs: Collection[str]) -> bytes:
@@ -74,9 +78,16 @@ def _texts(network: bytes, message: Span, number: int) -> list[str]:
     return [network[start:stop].decode() for start, stop in _spans(network, message, number)]
 
 
-def _width(network: bytes, output: Span) -> int:
-    """Return the size of the last dimension of an output, whose message is at the span `output`; 0 if it may vary."""
-    spans = [output]
+def _widths(network: bytes, field: int) -> dict[str, int]:
+    """Return the widths of the inputs or outputs in a graph's field with the number `field`, by name."""
+    graphs = [(start, stop) for number, _, _, start, stop, _ in fields(network) if number == GRAPH]
+    values = [span for graph in graphs for span in _spans(network, graph, field)]
+    return {_texts(network, span, VALUE_NAME)[0]: _width(network, span) for span in values}
+
+
+def _width(network: bytes, value: Span) -> int:
+    """Return the last dimension's size of an input or output, at the span `value` in the file; 0 if it may vary."""
+    spans = [value]
     for step in (VALUE_TYPE, TENSOR_TYPE, SHAPE, SIDE):
         spans = _spans(network, spans[-1], step)
         if not spans:

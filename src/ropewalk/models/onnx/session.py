@@ -85,6 +85,8 @@ class Session:
             )
         except Exception as failure:
             raise ModelError(file, f"is no network that ONNX Runtime can compute: {failure}") from failure
+        self._file = file
+        self._has_run = False
         self.outputs: tuple[str, ...] = tuple(output.name for output in self._session.get_outputs())
         self.inputs: tuple[str, ...] = tuple(entry.name for entry in self._session.get_inputs())
 
@@ -105,10 +107,34 @@ class Session:
     ) -> list[npt.NDArray[np.float32]]:
         """Run the network on `inputs`, arrays by name; return the outputs that `outputs` names, or all.
 
-        ONNX Runtime computes all outputs in any case.
+        ONNX Runtime computes all outputs in any case. Raise `ModelError` if the network cannot be computed for these
+        inputs, or if the arrays of the first run have other shapes than the file declares.
         """
-        out: list[npt.NDArray[np.float32]] = self._session.run(outputs, dict(inputs))
+        try:
+            out: list[npt.NDArray[np.float32]] = self._session.run(outputs, dict(inputs))
+        except Exception as failure:
+            raise self._misfit(str(failure)) from failure
+        if not self._has_run:
+            self._demand_shapes(inputs, dict(zip(outputs or self.outputs, out, strict=True)))
+            self._has_run = True
         return out
+
+    def _demand_shapes(self, inputs: Mapping[str, npt.NDArray[Any]], outputs: Mapping[str, npt.NDArray[Any]]) -> None:
+        """Raise `ModelError` unless each output has the declared dimensions; equal names stand for equal sizes."""
+        sizes: dict[str | int | None, int] = {}
+        for entry in self._session.get_inputs():
+            sizes |= dict(zip(entry.shape, inputs[entry.name].shape, strict=True))
+        for entry in self._session.get_outputs():
+            shape = outputs[entry.name].shape if entry.name in outputs else entry.shape
+            expected = [size if isinstance(size, int) else sizes.get(size, -1) for size in entry.shape]
+            if len(shape) != len(expected) or any(a not in {-1, b} for a, b in zip(expected, shape, strict=True)):
+                raise self._misfit(f"its output {entry.name} has the shape {shape}")
+
+    def _misfit(self, problem: str) -> ModelError:
+        return ModelError(
+            self._file,
+            f"has a network that does not fit the model's other files; copy or export the model again: {problem}",
+        )
 
 
 def _widths(values: Sequence[Any]) -> dict[str, int]:

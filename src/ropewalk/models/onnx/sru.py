@@ -44,10 +44,10 @@ class OnnxSRU:
 
     def __init__(self, folder: ModelFolder, labels: LabelSet, threads: int) -> None:
         self._types = WordTypes(folder, labels, threads)
-        self._size = self._types.width // SIDES
+        self.width = self._types.width // SIDES
         if self._types.width % (2 * SIDES) or not folder.has(ENCODER):
             raise ModelError(str(folder.path / WORDS), "is not of an sru encoder; copy or export the model again")
-        self._layers = _layers(folder, threads, self._size)
+        self._layers = _layers(folder, threads, self.width)
 
     def vectors(self, forms: Column, offsets: Ints, budget: int, style: int = 0) -> Floats:
         """Return the contextual vector of each word; `offsets` are those of sentences in `forms`.
@@ -60,9 +60,9 @@ class OnnxSRU:
         bounds = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int32)
         words = np.arange(bounds[-1]) + np.repeat(starts - bounds[:-1], lengths)
         places = rows[words].astype(np.int32)
-        read = np.empty((len(words), self._size), dtype=np.float32)
+        read = np.empty((len(words), self.width), dtype=np.float32)
         groups = _groups(bounds, min(budget, MOST_WORDS))
-        work = np.zeros((3, max((_filled(bounds[b] - bounds[a]) for a, b in groups), default=0) + 1, self._size), "f4")
+        work = np.zeros((3, max((_filled(bounds[b] - bounds[a]) for a, b in groups), default=0) + 1, self.width), "f4")
         for start, stop in groups:
             part = slice(bounds[start], bounds[stop])
             if part.start < part.stop:
@@ -88,7 +88,7 @@ class OnnxSRU:
 
     def _gates(self, layer: Session, inputs: Floats) -> Floats:
         gates = layer.run({"vectors": inputs})[0]
-        if gates.shape != (len(inputs), GATES * self._size) or gates.dtype != np.float32:
+        if gates.shape != (len(inputs), GATES * self.width) or gates.dtype != np.float32:
             raise ValueError(f"a layer makes gates of the shape {gates.shape}")  # a kernel would read beyond them
         return gates
 
@@ -117,4 +117,9 @@ def _layers(folder: ModelFolder, threads: int, size: int) -> list[Session]:
     with naming(file):
         parts = [without_others(network, [name]) for name in output_widths(network)]
     sizes = [{"vectors": (varying(WINDOW + ROWS), size)}]
-    return [Session(part, file, threads, sizes) for part in parts]
+    layers = [Session(part, file, threads, sizes) for part in parts]
+    for layer in layers:
+        if [*layer.widths().values()] != [GATES * size]:  # a kernel reads what they make
+            problem = f"does not fit {WORDS}, so the model has networks that do not fit each other"
+            raise ModelError(file, f"{problem}; copy or export the model again")
+    return layers

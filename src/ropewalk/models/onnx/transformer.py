@@ -67,7 +67,7 @@ class OnnxTransformer:
         network, sizes = folder.listed(ENCODER), _window_sizes(self._tokens.window)
         scale = max(-(-self._tokens.window // MOST_TOKENS), 1) ** 2  # memory grows with the square of a window
         self._encoder = Session(network, str(folder.path / ENCODER), threads, sizes, scale=scale, weights=weights)
-        self._size = self._encoder.width("hidden")
+        self.width = self._encoder.width("hidden")
 
     def vectors(self, forms: Column, offsets: Ints, budget: int, style: int = 0) -> Floats:  # noqa: ARG002 - of encoders with styles
         """Return the vector of each word; `offsets` are those of sentences in `forms`.
@@ -75,7 +75,7 @@ class OnnxTransformer:
         Only sentences that have the same number of subwords, after rounding with `canonical`, are read in one batch.
         """
         inputs = self._inputs(forms, offsets)
-        out = np.zeros((len(forms), self._size), dtype=np.float32)
+        out = np.zeros((len(forms), self.width), dtype=np.float32)
         sizes = [sentence.size for sentence in inputs]
         most = min(budget, self._most)
         for size, chosen in alike(sizes, lambda length: subwords.canonical(self._tokens, length), most):
@@ -94,7 +94,7 @@ class OnnxTransformer:
         ]
 
     def _pooled(self, arrays: Arrays) -> Floats:
-        hidden = self._encoder.run({name: arrays[name] for name in self._encoder.inputs})[0].reshape(-1, self._size)
+        hidden = self._encoder.run({name: arrays[name] for name in self._encoder.inputs})[0].reshape(-1, self.width)
         firsts, lasts = arrays["firsts"], arrays["lasts"]
         if self._pooling == "first":
             return hidden[firsts]

@@ -82,6 +82,17 @@ export function groups(blocks, most) {
   return out;
 }
 
+// A text in pieces of at least `least` characters, which end with a line.
+export function pieces(text, least) {
+  const out = [];
+  for (let start = 0; start < text.length;) {
+    const line = text.indexOf("\n", start + least), end = line < 0 ? text.length : line + 1;
+    out.push(text.slice(start, end));
+    start = end;
+  }
+  return out;
+}
+
 export function differences(blocks, others) {
   let words = 0, differing = 0;
   blocks.forEach((block, number) => {

@@ -1,7 +1,8 @@
 // The page: what is typed, dropped or linked becomes CoNLL-U, and every view is drawn from that.
 
+import { Answers } from "./answers.js";
 import * as api from "./api.js";
-import { annotate, differences, faults, features, groups, heads, looksLikeConllu, rehang, split } from "./conllu.js";
+import { annotate, differences, faults, features, groups, heads, looksLikeConllu, pieces, rehang, split } from "./conllu.js";
 import { button, copy, find, make, save } from "./dom.js";
 import { EXAMPLES } from "./examples.js";
 import { fillHelp } from "./help.js";
@@ -21,6 +22,8 @@ const PLACEHOLDER = "Type a sentence, or drop a CoNLL-U file here";
 const WAIT = 140, FIRST_SHOWN = 10;
 const MOST_LINKED = 8000;  // characters of a link: browsers and mail programs cut or refuse much longer ones
 const MOST_ASKED = 200000;  // characters of CoNLL-U in one request, far below what servers take
+const MOST_PARSED = 40000;  // characters to parse in one request, so that it takes a second or so
+const MOST_LAID_OUT = 30000;  // characters of a long text that the browser lays out at once
 
 const state = {
   text: "", given: null, model: "", against: "", view: "tree", tags: true, shares: false, cover: "proper",
@@ -28,6 +31,7 @@ const state = {
 };
 let blocks = [], before = [], after = [], others = [], known = {encodings: [], steps: []};
 let matched = null;  // the words to mark by sentence, and the number of matches; null without a pattern
+const compared = new Answers(), searched = new Answers();
 let shown = FIRST_SHOWN, pending = null, timer = null, took = 0, chosen = null, picking = null;
 
 // ---------------------------------------------------------------- links
@@ -143,9 +147,16 @@ function refresh() {
 }
 
 async function redraw(signal) {
-  others = state.against && blocks.length
-    ? split(await api.parse({conllu: blocks.join(""), model: state.against}, signal)) : [];
+  const model = state.against;
+  const parse = conllu => api.parse({conllu, model}, signal);
+  const found = model ? await compared.of(model, blocks, MOST_PARSED, parse, done => tell("parsed", done, signal)) : [];
+  others = found.flatMap(([, conllu]) => split(conllu));
   await show(signal);
+}
+
+// Say how far a file of many sentences is.
+function tell(what, done, signal) {
+  if (!signal.aborted && done < blocks.length) say(`${done.toLocaleString("en")} of ${blocks.length.toLocaleString("en")} sentences ${what} …`);
 }
 
 const update = () => newest(redraw);
@@ -219,16 +230,16 @@ async function allSentences(chosen, signal) {
 // The words that match the pattern, by sentence.
 async function search(signal) {
   if (!state.pattern.trim()) return null;
-  const hits = new Map();
+  const hits = new Map(), {pattern} = state;
   let start = 0, count = 0;
-  for (const some of groups(blocks, MOST_ASKED)) {
-    const matches = await api.search({conllu: some.join(""), pattern: state.pattern}, signal);
+  const ask = conllu => api.search({conllu, pattern}, signal);
+  for (const [size, matches] of await searched.of(pattern, blocks, MOST_ASKED, ask, done => tell("searched", done, signal))) {
     for (const match of matches) {
       const number = start + match.sentence - 1;
       hits.set(number, new Set([...(hits.get(number) ?? []), ...match.hits]));
     }
     count += matches.length;
-    start += some.length;
+    start += size;
   }
   return {hits, count};
 }
@@ -245,8 +256,10 @@ function play(block, signal, labels) {
 
 const wordsOf = block => block.split("\n").filter(line => /^\d+\t/.test(line)).map(line => line.split("\t")[1]);
 
+// The pieces of a long text are laid out when they come into view.
 function whole(text) {
-  if (blocks.length) find("sentences").append(make("pre", {tabindex: "0", "aria-label": VIEWS[state.view], dir: "ltr"}, text));
+  const parts = pieces(text, MOST_LAID_OUT).map(piece => make("span", {class: "piece"}, piece));
+  if (blocks.length) find("sentences").append(make("pre", {tabindex: "0", "aria-label": VIEWS[state.view], dir: "ltr"}, ...parts));
 }
 
 // ---------------------------------------------------------------- one sentence
@@ -301,13 +314,13 @@ function table(sentence, hits) {
       make("tbody", {}, ...sentence.words.flatMap(word => [
         ...(sentence.multiword_tokens ?? []).filter(token => token.first === word.index).map(token => tokenRow(token, there)),
         make("tr", {class: hits.has(word.index) ? "hit" : null}, ...there.map(name =>
-          make(name === "text" ? "th" : "td", name === "text" ? {scope: "row", dir: "auto"} : {dir: "auto"}, cell(word, name)))),
+          make(name === "text" ? "th" : "td", name === "text" ? {scope: "row", dir: "auto"} : {dir: "auto", class: name === "index" ? "index" : null}, cell(word, name)))),
       ]))));
 }
 
 // The row of a token of several words, before them.
 const tokenRow = ({first, last, text}, columns) => make("tr", {class: "token"}, ...columns.map(name =>
-  name === "text" ? make("th", {scope: "row", dir: "auto"}, text) : make("td", {}, name === "index" ? `${first}-${last}` : "")));
+  name === "text" ? make("th", {scope: "row", dir: "auto"}, text) : make("td", {class: "index"}, name === "index" ? `${first}-${last}` : "")));
 
 function coverage(labels) {
   return make("ul", {class: "coverage"}, ...labels.map(one => make("li", {class: one.covered ? "good" : "bad"},

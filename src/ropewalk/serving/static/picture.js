@@ -87,21 +87,24 @@ export class Picture {
     const tokens = this.sentence.multiword_tokens ?? [];
     if (!tokens.length) return;
     const {width, height} = this.svg.viewBox.baseVal, stands = this.svg.classList.contains("upright");
+    const rows = [...this.svg.querySelectorAll("text.word, text.tag, text.label")].map(text => +text.getAttribute("y"));
+    const below = Math.max(...rows) + 9;  // the lowest row; a legend stands under it
     for (const {text, first, last} of tokens) {
       const [from, to] = [first, last].map(index => this.targets.get(index)?.getBBox());
       if (!from || !to) continue;
       const group = document.createElementNS(SVG, "g"), line = document.createElementNS(SVG, "path");
       const name = document.createElementNS(SVG, "text"), x = width - 78;
       const low = Math.min(from.x, to.x), high = Math.max(from.x + from.width, to.x + to.width);
-      line.setAttribute("d", stands ? `M${x - 8} ${from.y + 3}h4V${to.y + to.height - 3}h-4` : `M${low + 3} ${height - 6}v5H${high - 3}v-5`);
+      line.setAttribute("d", stands ? `M${x - 8} ${from.y + 3}h4V${to.y + to.height - 3}h-4` : `M${low + 3} ${below}v5H${high - 3}v-5`);
       name.setAttribute("x", stands ? x : (low + high) / 2);
-      name.setAttribute("y", stands ? (from.y + to.y + to.height) / 2 + 4 : height + 14);
+      name.setAttribute("y", stands ? (from.y + to.y + to.height) / 2 + 4 : below + 19);
       name.textContent = text;
       group.setAttribute("class", "token");
       group.append(line, name);
       this.svg.append(group);
     }
     if (stands) return;
+    for (const legend of this.svg.querySelectorAll("g:has(> .note)")) legend.setAttribute("transform", "translate(0 22)");
     this.svg.setAttribute("viewBox", `0 0 ${width} ${height + 22}`);
     this.svg.setAttribute("height", height + 22);
   }

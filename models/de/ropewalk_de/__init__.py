@@ -1,0 +1,1 @@
+"""The model de of Ropewalk: data alone."""

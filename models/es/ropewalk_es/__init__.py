@@ -1,0 +1,1 @@
+"""The model es of Ropewalk: data alone."""

@@ -1,0 +1,1 @@
+"""The model it of Ropewalk: data alone."""

@@ -1,0 +1,1 @@
+"""The model pl of Ropewalk: data alone."""

@@ -1,0 +1,1 @@
+"""The model ru of Ropewalk: data alone."""
