@@ -40,7 +40,7 @@ from ropewalk.training.trainable import Trainable, load
 from ropewalk.training.trained_files import read_tensors, save
 from ropewalk.training.training_run import train
 from ropewalk.treebank.treebank import Treebank
-from training_tools import FAST, bank_of, config_of, restored, tiny_encoder, write_bank
+from training_tools import FAST, SLOWER, bank_of, config_of, restored, tiny_encoder, write_bank
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -690,7 +690,7 @@ def test_whole_trees_are_learnt_by_arcs_alone(tmp_path: Path, loss: str, decoder
     if loss == "trees":
         bank = restored(bank, "optimal", most=24)
     data = write_bank(tmp_path / "data.conllu", bank.select(np.arange(24)))
-    options: dict[str, Any] = {"parser": "biaffine", "loss": loss, "epochs": 24, "decoder": decoder, **FAST}
+    options: dict[str, Any] = {"parser": "biaffine", "loss": loss, "epochs": 40, "decoder": decoder, **FAST, **SLOWER}
     parsed, gold = overfitted(tmp_path / "model", data, **options)
     assert score(gold, parsed).las > 0.99
     assert projective(gold.trees()).all() == (loss == "trees")

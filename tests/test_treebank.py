@@ -341,4 +341,6 @@ def test_views_share_lists_and_free_them() -> None:
 
 def test_a_treebank_is_shown_in_a_line() -> None:
     bank = Treebank.of([Tree([0]), Tree([2, 0])])
-    assert repr(bank) == "<Treebank of 2 sentences, 3 words, from <treebank>>"
+    assert repr(bank) == "<Treebank of 2 sentences, 3 words>"
+    read = conllu.loads(conllu.dumps(bank))
+    assert repr(read) == f"<Treebank of 2 sentences, 3 words, from {read.file}>"

@@ -29,6 +29,7 @@ torch.set_num_threads(1)  # idle threads of torch spin, and tests run beside eac
 RELATIONS = ("nsubj", "obj", "det", "advmod", "conj")
 TAGS = ("NOUN", "VERB", "DET", "ADV")
 FAST = {"batch": 40, "encoder_rate": 3e-2, "head_rate": 3e-2}  # for a small `bilstm` that has only trees to learn
+SLOWER = {"encoder_rate": 1e-2, "head_rate": 1e-2}  # where the rates of `FAST` may not settle
 
 
 def bank_of(sentences: int, *, longest: int = 8, seed: int = 1) -> Treebank:

@@ -79,13 +79,14 @@ class Trainable:
         then also be an exported one with a `bilstm` or an `sru`.
         """
         home = open_folder(path, *((TRAINED,) if further is None else (TRAINED, EXPORTED)))
-        labels = home.labels(read_content(home.path / LABELS))
+        exported = home.format == EXPORTED
+        labels = home.listed_labels() if exported else home.labels(read_content(home.path / LABELS))
         with torch.device("meta" if is_own(home.description.encoder) else "cpu"):  # meta tensors take no memory
             outline = _built(home, labels, further)
         weights = (
-            trained_files.read_tensors(home.path / trained_files.WEIGHTS)
-            if home.format == TRAINED
-            else exported_weights.read_weights(home, outline)
+            exported_weights.read_weights(home, outline)
+            if exported
+            else trained_files.read_tensors(home.path / trained_files.WEIGHTS)
         )
         trained_files.demand_fit(outline, weights, home.path)
         network = _built(home, labels, further)
