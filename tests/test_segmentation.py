@@ -40,7 +40,7 @@ from ropewalk.segmentation.segmenter import Segmenter
 from ropewalk.segmentation.segmenter_files import Stored
 from ropewalk.segmentation.tokens import RawToken, text_of, tokens_of
 from ropewalk.training.segmenter_training import (
-    ProperNames,
+    Replacements,
     SegmenterNetwork,
     altered,
     as_onnx,
@@ -800,19 +800,24 @@ def test_files_come_back_as_they_were_saved(home: Path, tmp_path: Path) -> None:
 
 
 def test_names_replace_nouns_and_pronouns() -> None:
-    bank = bank_of([("", ["Anna", "saw", "ropes", "here~", "."]), ("", ["Oakum", "twists", "it~", "."])])
+    bank = bank_of([("", ["Anna", "hauled", "ropes", "here~", "."]), ("", ["Oakum", "coiled", "it~", "."])])
     tags = ["PROPN", "VERB", "NOUN", "ADV", "PUNCT", "PROPN", "VERB", "PRON", "PUNCT"]
     first, second = tokens_of(bank.with_columns({"upos": tags}), tagged=True)
-    names = ProperNames.of([first, second])
-    assert names == ProperNames(("Anna", "Oakum"), initials=False)
+    others = Replacements.of([first, second])
+    assert others == Replacements(("Anna", "Oakum"), initials=False, verbs={"ed": ["coiled", "hauled"]})
     found = {
-        " ".join(token.text for token in renamed(first, names, np.random.default_rng(seed)).tokens)
-        for seed in range(60)
+        " ".join(token.text for token in renamed(first, others, np.random.default_rng(seed)).tokens)
+        for seed in range(99)
     }
-    assert found == {f"{name} saw {other} here ." for name in names.texts for other in (*names.texts, "ropes")}
-    with_initials = ProperNames(("Anna", "Oakum"), initials=True)
-    found = {" ".join(with_initials.choose(np.random.default_rng(seed))) for seed in range(1000)}
+    names = others.names
+    assert found == {
+        *(f"{name} hauled ropes here ." for name in names),
+        *(f"{name} {verb} {other} here ." for name in names for verb in others.verbs["ed"] for other in names),
+    }
+    with_initials = Replacements(("Anna", "Oakum"), initials=True)
+    found = {" ".join(with_initials.name(np.random.default_rng(seed))) for seed in range(1000)}
     assert {"Anna", "A. Oakum", "O. A. Anna"} < found
+    assert with_initials.verb("sees", np.random.default_rng(1)) == "sees"
 
 
 @pytest.mark.treebanks

@@ -74,7 +74,10 @@ class SegmenterTraining:
         0.08, low=0, high=1, about="Share of sentences with changed case, quotes or final punctuation."
     )
     renamed: float = option(
-        0.0, low=0, high=1, about="Share of sentences in which proper names replace some nouns and pronouns."
+        0.0,
+        low=0,
+        high=1,
+        about="Share of sentences in which names replace some nouns, with other verbs before them.",
     )
     threads: int = option(0, low=0, high=options.MOST_THREADS, about="Threads; 0: all.")
 

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import itertools
 import time
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,6 +22,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import torch
 from torch import Tensor, nn
+from torch.backends import mkldnn
 from torch.nn import functional
 
 from ropewalk import conllu, files
@@ -82,7 +84,8 @@ PARAGRAPHS = 20  # number of paragraphs with the same layout in training
 SAMPLES = 40  # windows of text that show the usual range of values
 SEPARATED = 10  # see `stops_of`
 WITH_INITIALS = 0.1  # share of names that get initials
-NAME, REPLACED = "PROPN", frozenset({"NOUN", "PRON", "PROPN"})
+NAME, VERB, REPLACED = "PROPN", "VERB", frozenset({"NOUN", "PRON", "PROPN"})
+ENDING = 2  # letters that a verb and one in its place have in common
 GRAM_SPREAD = 0.3  # of initial embeddings of two characters
 CHECKED, MOST_APART = 20_000, 1e-3  # characters, and the allowed difference of graph and network
 
@@ -234,9 +237,10 @@ def train(
     torch.manual_seed(config.seed)
     network = SegmenterNetwork(model, *known, joins=bool((aligned.marks & JOIN).any()))
     trained = Trained(network, CharacterReader(vocabulary), splitter, context(config.model), rare)
-    for progress in _epochs(config, trained, sentences, dev):
-        report(progress)
-    trained.balance(dev)
+    with _without_mkldnn():
+        for progress in _epochs(config, trained, sentences, dev):
+            report(progress)
+        trained.balance(dev)
     graph = as_onnx(network)
     _check(graph.SerializeToString(), trained, raw(dev))
     small = several_texts(
@@ -485,19 +489,29 @@ def _hidden_features(  # noqa: PLR0913, PLR0917 - a text as it is read, and opti
     return features
 
 
+@contextmanager
+def _without_mkldnn() -> Iterator[None]:
+    """Turn oneDNN off: it compiles convolutions anew for every length of text."""
+    enabled = mkldnn.set_flags(_enabled=False, _fp32_precision=None)[0]
+    try:
+        yield
+    finally:
+        mkldnn.set_flags(_enabled=enabled, _fp32_precision=None)
+
+
 def varied(sentences: Sequence[RawSentence], options: SegmenterTraining, random: np.random.Generator) -> Aligned:
     """Return the sentences as raw text with gold marks, with random variation for one epoch.
 
     Paragraphs are in random order. Their line breaks vary, and some sentences are changed with `altered` or `renamed`.
     """
-    names = ProperNames.of(sentences) if options.renamed else ProperNames()
+    others = Replacements.of(sentences) if options.renamed else Replacements()
     opens = [number for number, sentence in enumerate(sentences) if sentence.paragraph or not number]
     spans = list(zip(opens, [*opens[1:], len(sentences)], strict=True))
     order = random.permutation(len(spans)).tolist()
     out = []
     for start in range(0, len(order), PARAGRAPHS):
         chosen = [
-            _changed(sentence, names, options, random)
+            _changed(sentence, others, options, random)
             for number in order[start : start + PARAGRAPHS]
             for sentence in sentences[slice(*spans[number])]
         ]
@@ -514,47 +528,65 @@ def varied(sentences: Sequence[RawSentence], options: SegmenterTraining, random:
 
 
 def _changed(
-    sentence: RawSentence, names: ProperNames, options: SegmenterTraining, random: np.random.Generator
+    sentence: RawSentence, others: Replacements, options: SegmenterTraining, random: np.random.Generator
 ) -> RawSentence:
     out = altered(sentence, random) if random.random() < options.altered else sentence
-    return renamed(out, names, random) if names.texts and random.random() < options.renamed else out
+    return renamed(out, others, random) if others.names and random.random() < options.renamed else out
 
 
 @dataclass(frozen=True, slots=True)
-class ProperNames:
-    """The proper names of a treebank, each as often as it occurs, and whether initials such as `A.` are tokens."""
+class Replacements:
+    """Words of a treebank that take the place of others.
 
-    texts: tuple[str, ...] = ()
+    `names` has its proper names, each as often as it occurs, `initials` whether tokens such as `A.` stand before them.
+    `verbs` has its different verbs by their last letters.
+    """
+
+    names: tuple[str, ...] = ()
     initials: bool = False
+    verbs: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, sentences: Sequence[RawSentence]) -> ProperNames:
-        """Collect the names of sentences."""
-        tokens = [token for sentence in sentences for token in sentence.tokens if token.tag == NAME]
-        texts = tuple(token.text for token in tokens if token.text.isalpha() and len(token.words) == 1)
-        initials = sum(len(token.text) == 2 and token.text[0].isupper() and token.text[1] == "." for token in tokens)
-        alone = sum(len(text) == 1 for text in texts)
-        return cls(tuple(text for text in texts if len(text) > 1), initials > alone)
+    def of(cls, sentences: Sequence[RawSentence]) -> Replacements:
+        """Collect the names and verbs of sentences."""
+        tokens = [token for sentence in sentences for token in sentence.tokens if token.tag in {NAME, VERB}]
+        whole = [token for token in tokens if token.text.isalpha() and len(token.words) == 1]
+        names = [token.text for token in tokens if token.tag == NAME]
+        initials = sum(len(text) == 2 and text[0].isupper() and text[1] == "." for text in names)
+        names = [token.text for token in whole if token.tag == NAME]
+        alone = sum(len(text) == 1 for text in names)
+        verbs: dict[str, list[str]] = {}
+        for text in sorted({token.text for token in whole if token.tag == VERB and token.text.islower()}):
+            verbs.setdefault(text[-ENDING:], []).append(text)
+        return cls(tuple(text for text in names if len(text) > 1), initials > alone, verbs)
 
-    def choose(self, random: np.random.Generator) -> list[str]:
+    def name(self, random: np.random.Generator) -> list[str]:
         """Return a random name; now and then with one or two initials before it."""
-        name, *others = (self.texts[int(random.integers(len(self.texts)))] for _ in range(3))
+        name, *others = (self.names[int(random.integers(len(self.names)))] for _ in range(3))
         many = int(random.integers(1, 3)) if self.initials and random.random() < WITH_INITIALS else 0
         return [*(f"{other[0].upper()}." for other in others[:many]), name]
 
+    def verb(self, text: str, random: np.random.Generator) -> str:
+        """Return a random verb that ends like the verb `text`; the same verb if there is no other."""
+        others = self.verbs.get(text[-ENDING:], [text])
+        return others[int(random.integers(len(others)))]
 
-def renamed(sentence: RawSentence, names: ProperNames, random: np.random.Generator) -> RawSentence:
+
+def renamed(sentence: RawSentence, others: Replacements, random: np.random.Generator) -> RawSentence:
     """Return a sentence with random names in place of half of its nouns, pronouns and names.
 
-    Treebanks have few sentences such as *Mary loves Paul.*: without them, a network takes a capital after a verb for
-    the beginning of a sentence.
+    A verb just before such a name is replaced by any other with its last letters. Treebanks have few sentences such as
+    *Mary loves Paul.*: without them, a network takes a capital after a verb for the beginning of a sentence.
     """
-    tokens = []
+    tokens: list[RawToken] = []
     for token in sentence.tokens:
         if token.tag not in REPLACED or len(token.words) > 1 or random.random() < 0.5:
             tokens.append(token)
             continue
-        *initials, name = names.choose(random)
+        if tokens and tokens[-1].tag == VERB and len(tokens[-1].words) == 1:
+            verb = others.verb(tokens[-1].text, random)
+            tokens[-1] = tokens[-1]._replace(text=verb, words=(verb,))
+        *initials, name = others.name(random)
         tokens += [RawToken(text, (text,), " ", NAME) for text in initials]
         tokens.append(token._replace(text=name, words=(name,), tag=NAME))
     return replace(sentence, tokens=tuple(tokens))
