@@ -40,7 +40,7 @@ from ropewalk.segmentation.segmenter import Segmenter
 from ropewalk.segmentation.segmenter_files import Stored
 from ropewalk.segmentation.tokens import RawToken, text_of, tokens_of
 from ropewalk.training.segmenter_training import (
-    Replacements,
+    Substitutes,
     SegmenterNetwork,
     altered,
     as_onnx,
@@ -803,8 +803,10 @@ def test_names_replace_nouns_and_pronouns() -> None:
     bank = bank_of([("", ["Anna", "hauled", "ropes", "here~", "."]), ("", ["Oakum", "coiled", "it~", "."])])
     tags = ["PROPN", "VERB", "NOUN", "ADV", "PUNCT", "PROPN", "VERB", "PRON", "PUNCT"]
     first, second = tokens_of(bank.with_columns({"upos": tags}), tagged=True)
-    others = Replacements.of([first, second])
-    assert others == Replacements(("Anna", "Oakum"), initials=False, verbs={"ed": ["coiled", "hauled"]})
+    others = Substitutes.of([first, second])
+    assert others == Substitutes(
+        ("Anna", "Oakum"), initials=False, verbs={"ed": ["coiled", "hauled"], "es": ["ropes"]}
+    )
     found = {
         " ".join(token.text for token in renamed(first, others, np.random.default_rng(seed)).tokens)
         for seed in range(99)
@@ -814,7 +816,7 @@ def test_names_replace_nouns_and_pronouns() -> None:
         *(f"{name} hauled ropes here ." for name in names),
         *(f"{name} {verb} {other} here ." for name in names for verb in others.verbs["ed"] for other in names),
     }
-    with_initials = Replacements(("Anna", "Oakum"), initials=True)
+    with_initials = Substitutes(("Anna", "Oakum"), initials=True)
     found = {" ".join(with_initials.name(np.random.default_rng(seed))) for seed in range(1000)}
     assert {"Anna", "A. Oakum", "O. A. Anna"} < found
     assert with_initials.verb("sees", np.random.default_rng(1)) == "sees"

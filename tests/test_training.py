@@ -830,12 +830,12 @@ def test_what_arcs_count_beside_labels_is_fitted(tmp_path: Path, data: Path) -> 
     """Where labels are noise arcs count more than where arcs are; no other scale is better on the data."""
     _, gold = overfitted(tmp_path, data, encoding="four-bit", arc_weight=1.0, epochs=8, decoder="joint", **FAST)
 
-    def fitted(part: str) -> float:
+    def fitted(part: str, noise: float) -> float:
         trainable = Trainable.load(tmp_path)
         torch.manual_seed(1)
         with torch.no_grad():
             for weight in getattr(trainable.network, part).parameters():
-                weight.add_(torch.randn_like(weight) * 0.5)
+                weight.add_(torch.randn_like(weight) * noise)
         model = trainable.model()
         found = model.calibrated(gold)
         best = score(gold, found.parse(gold)).las
@@ -843,7 +843,7 @@ def test_what_arcs_count_beside_labels_is_fitted(tmp_path: Path, data: Path) -> 
         assert found.decoding.calibration != model.decoding.calibration
         return found.decoding.arc_scale
 
-    assert fitted("arcs") < 1.0 < fitted("columns")
+    assert fitted("arcs", 0.2) < 1.0 < fitted("columns", 0.5)  # with more, arcs are as bad at any scale
     model = load(tmp_path)
     none = model.with_decoding(arc_scale=0.0).parse(gold)
     assert none.heads.tolist() == model.with_decoding(decoder="exact").parse(gold).heads.tolist()

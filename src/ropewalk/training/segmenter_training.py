@@ -84,7 +84,8 @@ PARAGRAPHS = 20  # number of paragraphs with the same layout in training
 SAMPLES = 40  # windows of text that show the usual range of values
 SEPARATED = 10  # see `stops_of`
 WITH_INITIALS = 0.1  # share of names that get initials
-NAME, VERB, REPLACED = "PROPN", "VERB", frozenset({"NOUN", "PRON", "PROPN"})
+NAME, VERB, NOUN = "PROPN", "VERB", "NOUN"
+REPLACED = frozenset({NOUN, "PRON", NAME})
 ENDING = 2  # letters that a verb and one in its place have in common
 GRAM_SPREAD = 0.3  # of initial embeddings of two characters
 CHECKED, MOST_APART = 20_000, 1e-3  # characters, and the allowed difference of graph and network
@@ -504,7 +505,7 @@ def varied(sentences: Sequence[RawSentence], options: SegmenterTraining, random:
 
     Paragraphs are in random order. Their line breaks vary, and some sentences are changed with `altered` or `renamed`.
     """
-    others = Replacements.of(sentences) if options.renamed else Replacements()
+    others = Substitutes.of(sentences) if options.renamed else Substitutes()
     opens = [number for number, sentence in enumerate(sentences) if sentence.paragraph or not number]
     spans = list(zip(opens, [*opens[1:], len(sentences)], strict=True))
     order = random.permutation(len(spans)).tolist()
@@ -528,18 +529,18 @@ def varied(sentences: Sequence[RawSentence], options: SegmenterTraining, random:
 
 
 def _changed(
-    sentence: RawSentence, others: Replacements, options: SegmenterTraining, random: np.random.Generator
+    sentence: RawSentence, others: Substitutes, options: SegmenterTraining, random: np.random.Generator
 ) -> RawSentence:
     out = altered(sentence, random) if random.random() < options.altered else sentence
     return renamed(out, others, random) if others.names and random.random() < options.renamed else out
 
 
 @dataclass(frozen=True, slots=True)
-class Replacements:
+class Substitutes:
     """Words of a treebank that take the place of others.
 
     `names` has its proper names, each as often as it occurs, `initials` whether tokens such as `A.` stand before them.
-    `verbs` has its different verbs by their last letters.
+    `verbs` has its different verbs by their last letters, and nouns, since many are verbs as well: *thanks*, *follows*.
     """
 
     names: tuple[str, ...] = ()
@@ -547,16 +548,16 @@ class Replacements:
     verbs: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, sentences: Sequence[RawSentence]) -> Replacements:
-        """Collect the names and verbs of sentences."""
-        tokens = [token for sentence in sentences for token in sentence.tokens if token.tag in {NAME, VERB}]
+    def of(cls, sentences: Sequence[RawSentence]) -> Substitutes:
+        """Collect the names, verbs and nouns of sentences."""
+        tokens = [token for sentence in sentences for token in sentence.tokens if token.tag in {NAME, VERB, NOUN}]
         whole = [token for token in tokens if token.text.isalpha() and len(token.words) == 1]
         names = [token.text for token in tokens if token.tag == NAME]
         initials = sum(len(text) == 2 and text[0].isupper() and text[1] == "." for text in names)
         names = [token.text for token in whole if token.tag == NAME]
         alone = sum(len(text) == 1 for text in names)
         verbs: dict[str, list[str]] = {}
-        for text in sorted({token.text for token in whole if token.tag == VERB and token.text.islower()}):
+        for text in sorted({token.text for token in whole if token.tag != NAME and token.text.islower()}):
             verbs.setdefault(text[-ENDING:], []).append(text)
         return cls(tuple(text for text in names if len(text) > 1), initials > alone, verbs)
 
@@ -567,12 +568,12 @@ class Replacements:
         return [*(f"{other[0].upper()}." for other in others[:many]), name]
 
     def verb(self, text: str, random: np.random.Generator) -> str:
-        """Return a random verb that ends like the verb `text`; the same verb if there is no other."""
+        """Return a random verb or noun that ends like the verb `text`; the same verb if there is no other."""
         others = self.verbs.get(text[-ENDING:], [text])
         return others[int(random.integers(len(others)))]
 
 
-def renamed(sentence: RawSentence, others: Replacements, random: np.random.Generator) -> RawSentence:
+def renamed(sentence: RawSentence, others: Substitutes, random: np.random.Generator) -> RawSentence:
     """Return a sentence with random names in place of half of its nouns, pronouns and names.
 
     A verb just before such a name is replaced by any other with its last letters. Treebanks have few sentences such as
