@@ -804,9 +804,7 @@ def test_names_replace_nouns_and_pronouns() -> None:
     tags = ["PROPN", "VERB", "NOUN", "ADV", "PUNCT", "PROPN", "VERB", "PRON", "PUNCT"]
     first, second = tokens_of(bank.with_columns({"upos": tags}), tagged=True)
     others = Substitutes.of([first, second])
-    assert others == Substitutes(
-        ("Anna", "Oakum"), initials=False, verbs={"ed": ["coiled", "hauled"], "es": ["ropes"]}
-    )
+    assert others == Substitutes(("Anna", "Oakum"), initials=False, verbs={"ed": ["coiled", "hauled"], "es": ["ropes"]})
     found = {
         " ".join(token.text for token in renamed(first, others, np.random.default_rng(seed)).tokens)
         for seed in range(99)
