@@ -16,6 +16,7 @@ from __future__ import annotations
 import argparse
 import random
 import sys
+import unicodedata
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -137,7 +138,7 @@ def spans(text: str, forms: Sequence[str]) -> list[Span] | None:
             if after is not None:
                 return [(at, end, "", 0), *after]
         end = at
-        while end < len(text) and (text[end].isalnum() or text[end] in JOINING):
+        while end < len(text) and (unicodedata.category(text[end])[0] in "LMN" or text[end] in JOINING):
             end += 1
         for count in range(2, min(MOST_WORDS, len(rest)) + 1 if end > at else 0):
             after = align(end, rest[count:])

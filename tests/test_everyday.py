@@ -22,6 +22,7 @@ UPOS = frozenset(UPOS_NAMES.split())
 LEAST_SENTENCES = 50
 LEAST_ENGLISH = 80
 LEAST_QUESTIONS, LEAST_DIGITS = 5, 3
+ADJECTIVES_ARE_VERBS = frozenset({"lzh", "wo"})  # in their treebanks
 QUESTION_MARKS = (
     "?",
     ";",
@@ -83,7 +84,8 @@ def test_a_list_covers_types_of_sentences(path: Path) -> None:
     assert len(questions) <= len(texts) // 2
     assert sum(any(map(str.isdigit, text)) for text in texts) >= LEAST_DIGITS
     tags = [word.upos for sentence in sentences for word in sentence.words]
-    for tag, least in (("PROPN", 5), ("NUM", 5), ("NOUN", 40), ("VERB", 30), ("ADJ", 10), ("PRON", 10)):
+    adjectives = 0 if path.stem in ADJECTIVES_ARE_VERBS else 10
+    for tag, least in (("PROPN", 5), ("NUM", 5), ("NOUN", 40), ("VERB", 30), ("ADJ", adjectives), ("PRON", 10)):
         assert tags.count(tag) >= least, tag
 
 

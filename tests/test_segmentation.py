@@ -40,8 +40,8 @@ from ropewalk.segmentation.segmenter import Segmenter
 from ropewalk.segmentation.segmenter_files import Stored
 from ropewalk.segmentation.tokens import RawToken, text_of, tokens_of
 from ropewalk.training.segmenter_training import (
-    Substitutes,
     SegmenterNetwork,
+    Substitutes,
     altered,
     as_onnx,
     context,
@@ -476,18 +476,17 @@ def test_no_character_is_lost_whatever_the_marks_say(text: str, seed: int, marks
     assert "".join("".join(line or "" for line in shown).split(" ")) == "".join(o for o in text if not is_space(o))
 
 
-@given(texts(), st.integers(0, 1008), st.sampled_from([3, 4]), st.data())
-def test_pieces_make_no_difference(text: str, seed: int, marks: int, data: st.DataObject) -> None:
+@given(texts(), st.integers(0, 1008), st.sampled_from([3, 4]), st.sampled_from([0.0, 0.5]), st.data())
+def test_pieces_make_no_difference(text: str, seed: int, marks: int, bare: float, data: st.DataObject) -> None:
     score = noise(seed, marks)
+    reader, context = CharacterReader(VOCABULARY), reading.FEW + 1
     cuts = sorted(data.draw(st.lists(st.integers(0, len(text)), max_size=6)))
     pieces = [text[a:b] for a, b in zip([0, *cuts], [*cuts, len(text)], strict=True)]
     with pytest.MonkeyPatch.context() as patch:
-        whole = Treebank.concat(
-            build(windows.mark([text], CharacterReader(VOCABULARY), score, reading.FEW + 1), SPLITTER)
-        )
+        whole = Treebank.concat(build(windows.mark([text], reader, score, context, bare), SPLITTER))
         small_windows(patch)
         patch.setattr(assembly, "SENTENCES", 2)
-        banks = list(build(windows.mark(pieces, CharacterReader(VOCABULARY), score, reading.FEW + 1), SPLITTER))
+        banks = list(build(windows.mark(pieces, reader, score, context, bare), SPLITTER))
     assert text_of(banks) == text_of(whole)
     assert b"".join(map(conllu.dumps, banks)) == (conllu.dumps(whole) if len(whole) else b"")
 
@@ -797,6 +796,20 @@ def test_files_come_back_as_they_were_saved(home: Path, tmp_path: Path) -> None:
     segmenter_files.save(tmp_path, stored)
     for file in ("segmenter.json", "segmenter.onnx"):
         assert (tmp_path / file).read_bytes() == (home / "out" / file).read_bytes()
+
+
+def test_a_sentence_without_punctuation_ends_within_a_line_only_if_that_is_likely() -> None:
+    text = "She coils Ropes 3 Now. It\nRains!"
+
+    def ends(bare: float) -> list[str]:
+        reader = CharacterReader(VOCABULARY)
+        one = windows.mark_many([text], reader, lambda part: np.full((len(part["characters"]), 3), 0.7), 1, bare=bare)
+        (streamed,) = windows.mark([text], reader, lambda part: np.full((len(part["characters"]), 3), 0.7), 1, bare)
+        assert (one.marks[: len(text)] == streamed.marks).all()
+        return [text[place] for place in np.flatnonzero(streamed.marks & SENTENCE)]
+
+    assert "".join(ends(0.0)) == "".join(ends(0.6)) == "".join(text.split())
+    assert ends(0.7) == [".", "t", "!"]
 
 
 def test_names_replace_nouns_and_pronouns() -> None:

@@ -43,6 +43,7 @@ FIRST_CHARACTER = FIRST_CATEGORY + len(CATEGORIES)
 UNKNOWN, WORDLESS = 0, 1  # word ids of unknown words, and of chunks without letters and digits
 _RUN = re.compile(f"[{re.escape(SPACES)}]+")
 _BREAKS = {"\n": 1, "\x0b": 1, "\x85": 1, "\u2028": 1, "\x0c": 2, "\u2029": 2}
+LINE_BREAKS = np.array([*map(ord, _BREAKS)], dtype=np.uint32)
 _FORWARD, _BACKWARD, _FLAG = 1, 2, 4  # bits: attaches to the next character, to the one before, or is half of a flag
 _CODES = 0x110000
 MOST_SCRIPTS = 8  # scripts of letters that are read apart

@@ -80,6 +80,7 @@ class Segmenter:
         self._each_line = each_line
         self._splitter = stored.splitter
         self._context = stored.context
+        self._bare = stored.bare
         self._rules = Rules(stored.language, stored.stops)
         self._demand_fit(stored.vocabulary, name)
 
@@ -131,7 +132,7 @@ class Segmenter:
             return Treebank.concat(banks), [len(bank) for bank in banks]
         try:
             together = TOGETHER if self._neighbours else 0
-            marked = mark_many(texts, self._reader, self._score, self._context, together=together)
+            marked = mark_many(texts, self._reader, self._score, self._context, bare=self._bare, together=together)
         except FormatError:
             for text in texts:
                 codes_of(text)  # raises with the position in the text
@@ -148,7 +149,7 @@ class Segmenter:
 
     def marks(self, pieces: Iterable[str]) -> Iterator[Marked]:
         """Yield consecutive parts of a text that comes in pieces, with the network's marks on their characters."""
-        return mark(pieces, self._reader, self._score, self._context)
+        return mark(pieces, self._reader, self._score, self._context, self._bare)
 
     def _score(self, part: dict[str, npt.NDArray[Any]]) -> npt.NDArray[np.float32]:
         texts = part.pop("texts", None)

@@ -27,6 +27,7 @@ VERSION = 3  # 1 had no hash
 PLAIN = 2  # the version of segmenters without a dictionary, which 0.2 reads too
 DESCRIPTION, GRAPH = "segmenter.json", "segmenter.onnx"
 MOST_CONTEXT = 1024  # chunks on each side that a network may read
+MOST_BARE = 100  # log-odds
 MOST_CHARACTERS = (1 << 15) - FIRST_CHARACTER  # their numbers have 16 bits
 
 
@@ -36,7 +37,8 @@ class Stored:
 
     `context` is the number of chunks that the network reads on each side. `graph` is the network as an ONNX file.
     `training` has the options and scores of its training. `stops` has the tokens of the treebank that end with a full
-    stop, in lower case; None if they are unknown, or if its sentences do not end with full stops.
+    stop, in lower case; None if they are unknown, or if its sentences do not end with full stops. `bare` is what the
+    log-odds of the end of a sentence must exceed after a letter or digit within a line.
     """
 
     vocabulary: CharacterVocabulary
@@ -45,6 +47,7 @@ class Stored:
     graph: bytes
     training: dict[str, Any]
     stops: frozenset[str] | None = None
+    bare: float = 0.0
 
     @property
     def language(self) -> str:
@@ -70,6 +73,7 @@ def save(path: Path, stored: Stored) -> None:
         **({"pairs": stored.vocabulary.pairs} if stored.vocabulary.pairs else {}),
         **_dictionary_table(stored.vocabulary),
         **({} if stored.stops is None else {"stops": " ".join(sorted(stored.stops))}),
+        **({"bare": stored.bare} if stored.bare else {}),
         "multiwords": stored.splitter.to_json(),
         "training": stored.training,
     }
@@ -116,8 +120,12 @@ def _stored(table: dict[str, Any], graph: bytes) -> Stored:
         raise ValueError(f"a context of {context!r:.40} where a number from 0 to {MOST_CONTEXT:,} is expected")
     if not isinstance(training, dict):
         raise TypeError(f"{training!r:.40} where a record of training is expected")
+    bare = table.get("bare", 0.0)
+    if type(bare) not in {int, float} or not 0 <= bare <= MOST_BARE:
+        raise ValueError(f"log-odds of {bare!r:.40} where a number from 0 to {MOST_BARE} is expected")
     stops = frozenset(_text(table["stops"]).split(" ")) if "stops" in table else None
-    return Stored(_vocabulary(table), Splitter.from_json(table["multiwords"]), context, graph, training, stops)
+    splitter = Splitter.from_json(table["multiwords"])
+    return Stored(_vocabulary(table), splitter, context, graph, training, stops, float(bare))
 
 
 def _vocabulary(table: dict[str, Any]) -> CharacterVocabulary:

@@ -6,6 +6,7 @@ pieces. Where windows begin does not depend on the pieces, so that marks do not 
 
 from __future__ import annotations
 
+import unicodedata
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,19 +16,23 @@ from ropewalk.core.ragged import starts_of
 from ropewalk.formats.text import checked_texts
 from ropewalk.segmentation.alignment import END, JOIN, MULTIWORD, SENTENCE
 from ropewalk.segmentation.assembly import BETWEEN, Marked, demand_short
-from ropewalk.segmentation.reading import codes_of
+from ropewalk.segmentation.reading import LINE_BREAKS, codes_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
+    from ropewalk.core.arrays import Bools
     from ropewalk.segmentation.alignment import MarkBits
     from ropewalk.segmentation.reading import CharacterReader, Reading
 
+    Codes = npt.NDArray[np.uint32]
+    Places = npt.NDArray[np.int64]
     CharacterScorer = Callable[[dict[str, npt.NDArray[Any]]], npt.NDArray[Any]]
 
 WINDOW = 1024  # chunks of a window whose marks are used
 BLOCK = 1 << 16  # characters that are read at a time
 _BITS = np.array([END, SENTENCE, MULTIWORD, JOIN], dtype=np.uint8)  # a network may omit the last
+_SENTENCE = 1  # the column of scores of the end of a sentence
 
 
 def blocks(pieces: Iterable[str], size: int) -> Iterator[tuple[str, bool]]:
@@ -49,15 +54,21 @@ def blocks(pieces: Iterable[str], size: int) -> Iterator[tuple[str, bool]]:
     yield "".join(waiting), True
 
 
-def mark_many(
-    texts: Sequence[str], reader: CharacterReader, score: CharacterScorer, context: int, *, together: int = 0
+def mark_many(  # noqa: PLR0913 - options with names
+    texts: Sequence[str],
+    reader: CharacterReader,
+    score: CharacterScorer,
+    context: int,
+    *,
+    bare: float = 0.0,
+    together: int = 0,
 ) -> Marked:
     """Return the marks of several texts as one text, in which `BETWEEN` follows each of them.
 
     The network reads each text alone, so that its marks do not depend on the others. `context` is the number of chunks
-    that the network reads on each side of a window. If `together` is not 0, the network can read several texts in one
-    call: then texts of about `together` chunks are passed to `score`, with the index of each text's first chunk, and
-    the number of chunks, as the array `texts`.
+    that the network reads on each side of a window. For `bare` see `Stored`. If `together` is not 0, the network can
+    read several texts in one call: then texts of about `together` chunks are passed to `score`, with the index of each
+    text's first chunk, and the number of chunks, as the array `texts`.
     """
     whole = "".join([part for text in texts for part in (text, BETWEEN)])
     codes = codes_of(whole)
@@ -81,7 +92,7 @@ def mark_many(
             scores[here] = part_scores[here.start - before : here.stop - before]
             skip, low = end, max(end - context, first)
     if scores is not None:
-        _fill(marks, reading, scores, 0)
+        _fill(marks, reading, _firm(scores, codes, reading.places, bare), 0)
     glued = reader.glued(codes)
     glued[bounds[1:] - len(BETWEEN) - 1] = False  # nothing attaches to the next text
     marks[glued] = 0
@@ -101,6 +112,24 @@ def _groups(chunks: list[int], together: int) -> Iterator[tuple[int, int]]:
             start = stop
 
 
+def is_bare(codes: Codes, places: Places) -> Bools:
+    """Return which places of a text have a letter or digit that is not the last character of its line."""
+    line = np.isin(codes[np.minimum(places + 1, len(codes) - 1)], LINE_BREAKS)
+    letter = [unicodedata.category(chr(code))[0] in "LMN" for code in codes[places].tolist()]  # with marks on letters
+    return np.array(letter, dtype=np.bool_) & ~line
+
+
+def _firm(scores: npt.NDArray[Any], codes: Codes, places: Places, bare: float) -> npt.NDArray[Any]:
+    """Return scores of characters without ends of sentences at bare places that are not greater than `bare`."""
+    ends = scores[:, _SENTENCE]
+    weak = np.flatnonzero((ends > 0) & (ends <= bare) & (places >= 0))
+    weak = weak[is_bare(codes, places[weak])]
+    if len(weak):
+        scores = scores.copy()
+        scores[weak, _SENTENCE] = 0
+    return scores
+
+
 def _fill(marks: MarkBits, reading: Reading, scores: npt.NDArray[Any], start: int) -> None:
     """Write the marks of the characters from index `start` of `reading` on into `marks`; `scores` are theirs."""
     stop = start + len(scores)
@@ -112,11 +141,14 @@ def _fill(marks: MarkBits, reading: Reading, scores: npt.NDArray[Any], start: in
     marks[places[places >= 0]] = bits[places >= 0]
 
 
-def mark(pieces: Iterable[str], reader: CharacterReader, score: CharacterScorer, context: int) -> Iterator[Marked]:
+def mark(
+    pieces: Iterable[str], reader: CharacterReader, score: CharacterScorer, context: int, bare: float = 0.0
+) -> Iterator[Marked]:
     """Yield consecutive parts of a text that comes in pieces, with the marks of their characters.
 
     `score` returns the network's scores [characters, 3 or 4], one for each kind of mark. A mark is set if its score is
-    positive. `context` is the number of chunks that the network reads on each side of a window.
+    positive, or greater than `bare`, see `Stored`. `context` is the number of chunks that the network reads on each
+    side of a window.
     """
     buffer = ""  # begins where a chunk begins, with the spaces before it
     done = 0  # characters of the buffer whose marks were yielded
@@ -137,7 +169,8 @@ def mark(pieces: Iterable[str], reader: CharacterReader, score: CharacterScorer,
             stop = min(skip + WINDOW, many)
             here = slice(int(reading.first[skip]), int(reading.last[stop - 1]) + 1)
             scores = score(reading.part(low, min(stop + context, many)))[here.start - int(reading.first[low]) :]
-            _fill(marks, reading, scores[: here.stop - here.start], here.start)
+            scores = _firm(scores[: here.stop - here.start], codes, reading.places[here], bare)
+            _fill(marks, reading, scores, here.start)
             skip = stop
             low = max(stop - context, 0)
         out = len(codes) if final else int(reading.opening(skip)) if skip else 0

@@ -53,7 +53,7 @@ from ropewalk.segmentation.reading import (
 from ropewalk.segmentation.segmenter import Segmenter, network_sizes
 from ropewalk.segmentation.segmenter_files import GRAPH, Stored, save
 from ropewalk.segmentation.tokens import RawToken, tokens_of
-from ropewalk.segmentation.windows import WINDOW, mark
+from ropewalk.segmentation.windows import WINDOW, is_bare, mark
 from ropewalk.training.dropout import Dropout
 from ropewalk.training.loop import Clock, rate
 from ropewalk.training.onnx_convolutions import whole_convolutions
@@ -79,6 +79,7 @@ MARKS = (END, SENTENCE, MULTIWORD, JOIN)  # the last only if the treebank has to
 JOINABLE = 16  # bit beside the marks: spaces follow that a token may contain
 OUTSIDE = 255  # stands for the marks of spaces, which are not learnt
 SHIFTS = np.arange(-30, 31) / 10  # shifts of log-odds that are tried on the dev data
+BARE, BARE_LOSS = (0.0, 0.5, 1.0), 0.001  # what is tried for `Stored.bare`, and the F1 that may be lost by it
 WRAP = 80  # characters of a line of raw text
 PARAGRAPHS = 20  # number of paragraphs with the same layout in training
 SAMPLES = 40  # windows of text that show the usual range of values
@@ -241,15 +242,14 @@ def train(
     with _without_mkldnn():
         for progress in _epochs(config, trained, sentences, dev):
             report(progress)
-        trained.balance(dev)
+        bare = trained.balance(dev)
     graph = as_onnx(network)
     _check(graph.SerializeToString(), trained, raw(dev))
     small = several_texts(
         rounded(whole_convolutions(graph, "characters")), _samples(trained, raw(dev)), trained.context
     )
-    stored = Stored(
-        vocabulary, splitter, trained.context, small.SerializeToString(deterministic=True), {}, stops_of(sentences)
-    )
+    content = small.SerializeToString(deterministic=True)
+    stored = Stored(vocabulary, splitter, trained.context, content, {}, stops_of(sentences), bare)
     segmenter = Segmenter(stored, config.training.threads)
     banks = {"dev": dev, **({} if test is None else {"test": test})}
     results = {part: scores(bank, segmenter.segment(raw(bank))) for part, bank in banks.items()}
@@ -314,10 +314,12 @@ class Trained:
         self.network.eval()
         return Treebank.concat(build(mark([text], self.reader, self.score, self.context), self.splitter))
 
-    def balance(self, bank: Treebank) -> None:
+    def balance(self, bank: Treebank) -> float:
         """Shift the log-odds of each mark by the amount that gives the best F1 on a treebank.
 
-        The F1 of each amount in `SHIFTS` is averaged with those of its neighbours, to reduce noise.
+        The F1 of each amount in `SHIFTS` is averaged with those of its neighbours, to reduce noise. Return the largest
+        amount in `BARE` by which the end of a sentence must be more likely after a letter or digit within a line,
+        without a loss of F1 over `BARE_LOSS`.
         """
         self.network.eval()
         aligned = align(tokens_of(bank), wrap=WRAP)
@@ -343,8 +345,15 @@ class Trained:
             right = ends if bit == JOIN else gold & bit > 0
             values = [_f1(right, marks, spans=bit != MULTIWORD) for marks in tried]
             smooth = np.convolve(np.pad(values, 2, mode="edge"), np.ones(5) / 5, mode="valid")
+            shift = float(SHIFTS[int(np.argmax(smooth))])
             with torch.no_grad():
-                self.network.out.bias[index] -= float(SHIFTS[int(np.argmax(smooth))])
+                self.network.out.bias[index] -= shift
+            if bit == SENTENCE:
+                ending = np.where(ends, own - shift, -np.inf)
+        codes = codes_of(aligned.text)
+        letters = is_bare(codes, reading.places[inside])
+        found = {bare: _f1(gold & SENTENCE > 0, ending > bare * letters, spans=True) for bare in BARE}
+        return max(bare for bare, value in found.items() if value >= found[0.0] - BARE_LOSS)
 
 
 def _f1(gold: Bools, predicted: Bools, *, spans: bool) -> float:
