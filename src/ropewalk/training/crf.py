@@ -135,25 +135,23 @@ class _AnyTreeLoss(WholeLoss):
         assert arcs is not None  # noqa: S101 - see `has_arcs`
         taught, heads = wanted.taught, wanted.heads
         weight = taught.weight if taught else 0.0
-        total = arcs.new_zeros(())
-        labels: list[tuple[Tensor, ...]] = [()] * len(lengths)
+        sizes = torch.tensor(lengths, device=arcs.device)
+        heads_of_all = torch.arange(arcs.shape[2], device=arcs.device)
+        rows = arcs.float()[heads_of_all[:-1] < sizes[:, None]]  # a word's scores of heads
+        sizes = sizes.repeat_interleave(sizes)[:, None]  # of each word's sentence
+        inside, whole = heads_of_all <= sizes, sizes[:, 0] <= LONGEST
+        soft = taught.arcs[:, : arcs.shape[2]] if taught else None
+        total = -_mean_score(rows, heads, weight, soft)
+        parts = [rows[inside & whole[:, None]]]
+        alone = [rows.masked_fill(~inside, -torch.inf)[~whole]]
         if scores is not None and wanted.labels is not None:
-            total = -_mean_score(scores.float(), wanted.labels, weight, taught.labels if taught else None)
-            labels = [(part,) for part in scores.float().split(lengths)]
-        taught_arcs = taught.arcs.split(lengths) if taught else (None,) * len(lengths)
-        short: list[tuple[Tensor, ...]] = []
-        for table, own, above, soft in zip(arcs.float(), labels, heads.split(lengths), taught_arcs, strict=True):
-            words = len(above)
-            among = table[:words, : words + 1]
-            total = total - _mean_score(among, above, weight, None if soft is None else soft[:, : words + 1])
-            if words <= LONGEST:
-                short.append((*own, among.flatten()))
-            else:
-                for part in (*own, among):
-                    total = total + part.logsumexp(-1).sum()
-        if short:
-            counted = [words for words in lengths if words <= LONGEST]
-            total = total + _log_sum(self, counted, *(torch.cat(parts) for parts in zip(*short, strict=True)))
+            total = total - _mean_score(scores.float(), wanted.labels, weight, taught.labels if taught else None)
+            parts.insert(0, scores.float()[whole])
+            alone.append(scores.float()[~whole])
+        if whole.any():
+            total = total + _log_sum(self, [words for words in lengths if words <= LONGEST], *parts)
+        if not whole.all():
+            total = total + torch.stack([part.logsumexp(-1).sum() for part in alone]).sum()
         return total
 
 

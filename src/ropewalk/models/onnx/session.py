@@ -120,10 +120,14 @@ class Session:
         return out
 
     def _demand_shapes(self, inputs: Mapping[str, npt.NDArray[Any]], outputs: Mapping[str, npt.NDArray[Any]]) -> None:
-        """Raise `ModelError` unless each output has the declared dimensions; equal names stand for equal sizes."""
+        """Raise `ModelError` unless each output has the declared dimensions; equal names stand for equal sizes.
+
+        A dimension without size and name may have any size.
+        """
         sizes: dict[str | int | None, int] = {}
         for entry in self._session.get_inputs():
             sizes |= dict(zip(entry.shape, inputs[entry.name].shape, strict=True))
+        sizes[None] = -1
         for entry in self._session.get_outputs():
             shape = outputs[entry.name].shape if entry.name in outputs else entry.shape
             expected = [size if isinstance(size, int) else sizes.get(size, -1) for size in entry.shape]
