@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from ropewalk.autobuild.survey import UNSPACED
 from ropewalk.decoding.expected import LONGEST
 from ropewalk.errors import ConfigError
 from ropewalk.models import tag_columns
@@ -28,7 +29,6 @@ GAIN = 0.002  # least gain of coverage (LAS) for which heads are encoded in rela
 LOST = 0.03  # loss of LAS through encoding above which the parser uses arcs alone
 UNSUMMED = 0.1  # above this share of words in sentences too long for sums over trees, words are learnt one by one
 HEAT = 2.0  # decoding temperature during training; calibration fits it at the end
-UNSPACED = 0.5  # share of gaps between words without a space from which on a script counts as unspaced
 SPACED = 0.02  # share of words with spaces inside from which on the segmenter reads pairs of chunks
 # The share of multiword tokens, and of different ones among them, from which on they are an open class.
 MANY, OPEN = 0.01, 0.2
@@ -308,12 +308,14 @@ def _encoder(survey: Survey, options: BuildOptions, reader: ReaderFacts | None) 
     )
     return Choice(
         "reader",
-        f"two layers of simple recurrent units, {hidden} each way, over words, affixes, shapes and characters{vectors}",
+        f"two layers of simple recurrent units, {hidden} each way, over shapes, characters, and words and affixes that "
+        f"occur {survey.least_count} times or more{vectors}",
         f"{survey.words:,} words of train; no pretrained encoder was named (--encoder)",
         {
             "parser.model.encoder.kind": "sru",
             "parser.model.encoder.vectors": options.vectors,
             "parser.model.encoder.most_vectors": reader.most if reader else OF_FILE,
+            "parser.model.encoder.least_count": survey.least_count,
             "parser.model.encoder.word_size": 64,
             "parser.model.encoder.affix_size": 64,
             "parser.model.encoder.shape_size": 16,

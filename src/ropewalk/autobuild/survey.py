@@ -14,6 +14,7 @@ from ropewalk import encodings
 from ropewalk.decoding.expected import LONGEST
 from ropewalk.laboratory.coverage import restricted
 from ropewalk.models import tag_columns
+from ropewalk.models.features import affixes
 from ropewalk.scoring.attachment import score
 from ropewalk.segmentation.alignment import joins
 from ropewalk.segmentation.tokens import tokens_of
@@ -27,6 +28,9 @@ if TYPE_CHECKING:
 
     from ropewalk.autobuild.treebank_files import TreebankData
 
+UNSPACED = 0.5  # share of gaps between words without a space from which on a script counts as unspaced
+MOST_KNOWN = 16_000  # words and affixes with a vector each,
+MOST_KNOWN_UNSPACED = 10_000  # and without spaces between words, where a segmenter is larger
 ENOUGH = 1000  # words of development data that suffice to measure coverage
 _RIGHT_TO_LEFT = frozenset({"R", "AL"})
 
@@ -81,6 +85,7 @@ class Survey:
     bad_trees: int = 0
     columns: Mapping[str, float] = field(default_factory=dict)  # fraction of words with a value, by tag column
     features: int = 0  # distinct values of FEATS
+    least_count: int = 2  # occurrences of a known word or affix, so that models stay small
     script: str = ""
     right_to_left: bool = False
     graphs: bool = False
@@ -116,19 +121,21 @@ def survey(data: TreebankData, candidates: Sequence[str]) -> Survey:
     good = bank.select([number for number in range(len(bank)) if number not in bad]) if bad else bank
     measured = data.dev if data.dev.words >= ENOUGH and not bad_sentences(data.dev) else good
     script, right_to_left = _script(main)
+    text = _text(main)
     return Survey(
         sentences=len(bank),
         words=bank.words,
         dev_sentences=len(data.dev),
         dev_words=data.dev.words,
         longest=int(bank.lengths.max(initial=0)),
-        text=_text(main),
+        text=text,
         unsummed=float(bank.lengths[bank.lengths > LONGEST].sum() / max(bank.words, 1)),
         held_out=data.held_out,
         has_test=data.test is not None,
         bad_trees=len(bad),
         columns={name: filled(main, name) for name in tag_columns.OWN},
         features=len(set(bank.column("feats").names) - {NONE}),
+        least_count=_least_count(bank, MOST_KNOWN_UNSPACED if text.unspaced >= UNSPACED else MOST_KNOWN),
         script=script,
         right_to_left=right_to_left,
         graphs=_has_graphs(main),
@@ -136,6 +143,18 @@ def survey(data: TreebankData, candidates: Sequence[str]) -> Survey:
         covered_part="dev" if measured is data.dev else "train",
         treebanks=_treebanks(data) if data.others else (),
     )
+
+
+def _least_count(bank: Treebank, most: int) -> int:
+    """Return the least count of at least 2 which at most `most` of a treebank's words and affixes reach."""
+    column = bank.column("form")
+    counts: Counter[str] = Counter()
+    for form, count in zip(column.names, np.bincount(column.ids, minlength=len(column.names)).tolist(), strict=True):
+        counts[form.lower()] += count
+        for part in affixes(form):
+            counts[part] += count
+    reached = sorted(counts.values(), reverse=True)
+    return max(2, reached[most] + 1) if len(reached) > most else 2
 
 
 def _treebanks(data: TreebankData) -> tuple[TreebankCounts, ...]:
