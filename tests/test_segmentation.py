@@ -827,6 +827,16 @@ def test_names_replace_nouns_and_pronouns() -> None:
         *(f"{name} hauled ropes here ." for name in names),
         *(f"{name} {verb} {other} here ." for name in names for verb in others.verbs["ed"] for other in names),
     }
+    asked, *_ = tokens_of(bank_of([("", ["¿~", "Quién", "ata~", "?"])]))
+    marked = Substitutes.of([asked, first, second]).marks
+    assert [(opening.text, closing.text) for opening, closing in marked] == [("¿", "?")]
+    texts = {
+        "".join(token.text + token.after for token in renamed(one, Substitutes(("Anna",), marks=marked), random).tokens)
+        for random in map(np.random.default_rng, range(99))
+        for one in (second, asked)
+    }
+    assert "¿Anna coiled Anna?" in {text.strip() for text in texts}
+    assert not any("¿¿" in text for text in texts)
     with_initials = Substitutes(("Anna", "Oakum"), initials=True)
     found = {" ".join(with_initials.name(np.random.default_rng(seed))) for seed in range(1000)}
     assert {"Anna", "A. Oakum", "O. A. Anna"} < found

@@ -85,6 +85,7 @@ PARAGRAPHS = 20  # number of paragraphs with the same layout in training
 SAMPLES = 40  # windows of text that show the usual range of values
 SEPARATED = 10  # see `stops_of`
 WITH_INITIALS = 0.1  # share of names that get initials
+MARKED = 0.2  # share of sentences with other names that get marks before and after them
 NAME, VERB, NOUN = "PROPN", "VERB", "NOUN"
 REPLACED = frozenset({NOUN, "PRON", NAME})
 ENDING = 2  # letters that a verb and one in its place have in common
@@ -550,15 +551,17 @@ class Substitutes:
 
     `names` has its proper names, each as often as it occurs, `initials` whether tokens such as `A.` stand before them.
     `verbs` has its different verbs by their last letters, and nouns, since many are verbs as well: *thanks*, *follows*.
+    `marks` has different pairs of tokens at the beginning and the end of a sentence, such as `¿` and `?`.
     """
 
     names: tuple[str, ...] = ()
     initials: bool = False
     verbs: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    marks: tuple[tuple[RawToken, RawToken], ...] = ()
 
     @classmethod
     def of(cls, sentences: Sequence[RawSentence]) -> Substitutes:
-        """Collect the names, verbs and nouns of sentences."""
+        """Collect the names, verbs, nouns and marks of sentences."""
         tokens = [token for sentence in sentences for token in sentence.tokens if token.tag in {NAME, VERB, NOUN}]
         whole = [token for token in tokens if token.text.isalpha() and len(token.words) == 1]
         names = [token.text for token in tokens if token.tag == NAME]
@@ -568,7 +571,13 @@ class Substitutes:
         verbs: dict[str, list[str]] = {}
         for text in sorted({token.text for token in whole if token.tag != NAME and token.text.islower()}):
             verbs.setdefault(text[-ENDING:], []).append(text)
-        return cls(tuple(text for text in names if len(text) > 1), initials > alone, verbs)
+        ends = ((sentence.tokens[0], sentence.tokens[-1]) for sentence in sentences if len(sentence.tokens) > 2)
+        marks = {
+            (first.text, last.text): (first, last)
+            for first, last in ends
+            if not (first.after or _is_word(first) or _is_word(last))
+        }
+        return cls(tuple(text for text in names if len(text) > 1), initials > alone, verbs, tuple(marks.values()))
 
     def name(self, random: np.random.Generator) -> list[str]:
         """Return a random name; now and then with one or two initials before it."""
@@ -582,11 +591,16 @@ class Substitutes:
         return others[int(random.integers(len(others)))]
 
 
+def _is_word(token: RawToken) -> bool:
+    return any(map(str.isalnum, token.text))
+
+
 def renamed(sentence: RawSentence, others: Substitutes, random: np.random.Generator) -> RawSentence:
     """Return a sentence with random names in place of half of its nouns, pronouns and names.
 
     A verb just before such a name is replaced by any other with its last letters. Treebanks have few sentences such as
-    *Mary loves Paul.*: without them, a network takes a capital after a verb for the beginning of a sentence.
+    *Mary loves Paul.*: without them, a network takes a capital after a verb for the beginning of a sentence. Some
+    sentences get an opening and a closing mark, because questions are rare in many treebanks.
     """
     tokens: list[RawToken] = []
     for token in sentence.tokens:
@@ -599,6 +613,11 @@ def renamed(sentence: RawSentence, others: Substitutes, random: np.random.Genera
         *initials, name = others.name(random)
         tokens += [RawToken(text, (text,), " ", NAME) for text in initials]
         tokens.append(token._replace(text=name, words=(name,), tag=NAME))
+    if others.marks and _is_word(tokens[0]) and random.random() < MARKED:
+        opening, closing = others.marks[int(random.integers(len(others.marks)))]
+        after = tokens[-1].after
+        inner = [*tokens[:-1], tokens[-1]._replace(after="")] if _is_word(tokens[-1]) else tokens[:-1]
+        tokens = [opening, *inner, closing._replace(after=after)]
     return replace(sentence, tokens=tuple(tokens))
 
 
