@@ -14,7 +14,7 @@ from ropewalk import encodings
 from ropewalk.decoding.expected import LONGEST
 from ropewalk.laboratory.coverage import restricted
 from ropewalk.models import tag_columns
-from ropewalk.models.features import affixes
+from ropewalk.models.features import own_affixes
 from ropewalk.scoring.attachment import score
 from ropewalk.segmentation.alignment import joins
 from ropewalk.segmentation.tokens import tokens_of
@@ -151,7 +151,7 @@ def _least_count(bank: Treebank, most: int) -> int:
     counts: Counter[str] = Counter()
     for form, count in zip(column.names, np.bincount(column.ids, minlength=len(column.names)).tolist(), strict=True):
         counts[form.lower()] += count
-        for part in affixes(form):
+        for part in own_affixes(form):
             counts[part] += count
     reached = sorted(counts.values(), reverse=True)
     return max(2, reached[most] + 1) if len(reached) > most else 2

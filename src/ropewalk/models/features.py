@@ -87,6 +87,11 @@ def affixes(form: str) -> list[str]:
     return [mark + word[:n] for n, mark in _BEGINNINGS] + [mark + word[-n:] for n, mark in _ENDS]
 
 
+def own_affixes(form: str) -> list[str]:
+    """Return those of a word's `affixes` that are not longer than the word."""
+    return [part for part in affixes(form) if len(part) == len("1<") + int(part[0])]
+
+
 def cut(form: str) -> str:
     """Return a word, or the beginning and the end of one that is longer than `MOST_CHARACTERS` characters."""
     half = MOST_CHARACTERS // 2
@@ -111,13 +116,14 @@ class Vocabulary:
     def of(cls, forms: Iterable[str], least_count: int, vectors: Sequence[str] = ()) -> Vocabulary:
         """Collect the words, affixes, shapes and characters that occur at least `least_count` times in `forms`.
 
-        The most frequent are first. `vectors` are the words that have a static vector.
+        The most frequent are first. Affixes that are longer than their word are left out, because they say no more than
+        the word. `vectors` are the words that have a static vector.
         """
         words, parts, shapes, characters = counters = tuple(Counter[str]() for _ in range(4))
         for form, count in Counter(forms).items():
             words[form.lower()] += count
             shapes[shape(form)] += count
-            for part in affixes(form):
+            for part in own_affixes(form):
                 parts[part] += count
             for character in form:
                 characters[character] += count
