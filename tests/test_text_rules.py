@@ -107,7 +107,7 @@ def test_closing_quotes_are_tokens_and_belong_to_what_they_close(text: str, expe
 def test_a_heart_after_who_loves_ends_no_sentence() -> None:
     assert sentences("I ❤️ NY.") == ["I ❤️ NY ."]
     assert sentences("Thanks ❤️ See you soon.") == ["Thanks ❤️", "See you soon ."]
-    together, counts = english().segment_many(["I", " ❤️ NY."])
+    together, counts = english().segment_many(["I", " ❤️ We are here."])
     assert (len(together), counts) == (3, [1, 2])
 
 

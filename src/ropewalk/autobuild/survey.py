@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 UNSPACED = 0.5  # share of gaps between words without a space from which on a script counts as unspaced
 MOST_KNOWN = 16_000  # words and affixes with a vector each,
-MOST_KNOWN_UNSPACED = 10_000  # and without spaces between words, where a segmenter is larger
+MOST_KNOWN_UNSPACED = 6_000  # and without spaces between words, where a segmenter is larger
 ENOUGH = 1000  # words of development data that suffice to measure coverage
 _RIGHT_TO_LEFT = frozenset({"R", "AL"})
 

@@ -50,6 +50,7 @@ from ropewalk.segmentation.reading import (
     scripts_of,
     words_known,
 )
+from ropewalk.segmentation.reading import PARAGRAPH as PARAGRAPH_BEGINS
 from ropewalk.segmentation.segmenter import Segmenter, network_sizes
 from ropewalk.segmentation.segmenter_files import GRAPH, Stored, save
 from ropewalk.segmentation.tokens import RawToken, tokens_of
@@ -81,6 +82,7 @@ OUTSIDE = 255  # stands for the marks of spaces, which are not learnt
 SHIFTS = np.arange(-30, 31) / 10  # shifts of log-odds that are tried on the dev data
 BARE, BARE_LOSS = (0.0, 0.5, 1.0), 0.001  # what is tried for `Stored.bare`, and the F1 that may be lost by it
 WRAP = 80  # characters of a line of raw text
+LONG_PARAGRAPH, SHORT_PARAGRAPH = 20, 12  # mean sentences: a treebank with more has few paragraphs, and of made ones
 PARAGRAPHS = 20  # number of paragraphs with the same layout in training
 SAMPLES = 40  # windows of text that show the usual range of values
 SEPARATED = 10  # see `stops_of`
@@ -441,7 +443,8 @@ def _batches(
 ) -> list[tuple[dict[str, npt.NDArray[Any]], npt.NDArray[np.uint8], npt.NDArray[np.uint8]]]:
     """Return the batches of a text in random order: the network's inputs, and the gold marks and tags of characters.
 
-    Some words and pairs, chosen at random, are read as unknown, and some characters as their category.
+    A batch begins with a paragraph if one begins soon: there is nothing before it, as before the texts of users. Some
+    words and pairs, chosen at random, are read as unknown, and some characters as their category.
     """
     reader = trained.reader
     codes = codes_of(aligned.text)
@@ -461,9 +464,13 @@ def _batches(
     marks = np.where(reading.places >= 0, aligned.marks[reading.places] | joinable, OUTSIDE).astype(np.uint8)
     tags = np.where(reading.places >= 0, aligned.tags[reading.places], 0).astype(np.uint8)
     starts = np.arange(0, len(words), options.batch)
+    opens = np.append(np.flatnonzero(reading.characters[reading.first] == PARAGRAPH_BEGINS), len(words))
+    following = opens[np.searchsorted(opens, starts)]
+    starts = np.unique(np.where(following < starts + options.batch // 2, following, starts))
+    bounds = np.append(starts[starts < len(words)], len(words))
     out = []
-    for start in random.permutation(starts).tolist():
-        stop = min(start + options.batch, len(words))
+    for number in random.permutation(len(bounds) - 1).tolist():
+        start, stop = int(bounds[number]), int(bounds[number + 1])
         here = slice(reading.first[start], reading.last[stop - 1] + 1)
         out.append((reading.part(start, stop), marks[here], tags[here]))
     return out
@@ -514,8 +521,14 @@ def varied(sentences: Sequence[RawSentence], options: SegmenterTraining, random:
     """Return the sentences as raw text with gold marks, with random variation for one epoch.
 
     Paragraphs are in random order. Their line breaks vary, and some sentences are changed with `altered` or `renamed`.
+    If the treebank has few paragraphs, random sentences begin others.
     """
     others = Substitutes.of(sentences) if options.renamed else Substitutes()
+    if LONG_PARAGRAPH * sum(sentence.paragraph for sentence in sentences) < len(sentences):
+        opening = (random.random(len(sentences)) < 1 / SHORT_PARAGRAPH).tolist()
+        sentences = [
+            replace(one, paragraph=True) if opens else one for one, opens in zip(sentences, opening, strict=True)
+        ]
     opens = [number for number, sentence in enumerate(sentences) if sentence.paragraph or not number]
     spans = list(zip(opens, [*opens[1:], len(sentences)], strict=True))
     order = random.permutation(len(spans)).tolist()
