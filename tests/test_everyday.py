@@ -32,8 +32,22 @@ QUESTION_MARKS = (
     "\u1367",
 )  # also of Greek, Arabic, Chinese, Armenian and Amharic
 
-LEAST: dict[str, float] = {}  # code of a model: least percentage of UPOS and lemmas right, over its list
-"""Bars of shipped models, for example {"en": 98.0}. A bar holds for `UPOS and lemmas right` of `bench/everyday.py`."""
+LEAST = {
+    "de": 94.0,
+    "en": 98.0,
+    "es": 92.5,
+    "fr": 94.0,
+    "it": 94.0,
+    "nl": 93.5,
+    "pl": 93.5,
+    "pt": 95.0,
+    "ru": 97.5,
+    "ta": 79.0,
+    "ug": 93.5,
+    "vi": 57.5,
+    "wo": 95.0,
+}
+"""Bars of shipped models by code: the least percentage of `UPOS and lemmas right` of `bench/everyday.py`."""
 
 
 def _bench() -> ModuleType:
@@ -156,7 +170,7 @@ def test_made_sentences_are_many_and_different() -> None:
     assert everyday.verb_form("Mary", "does_not_know") == "does_not_know"
 
 
-@pytest.mark.parametrize("code", sorted(LEAST) or [pytest.param("", marks=pytest.mark.skip("no bars are set yet"))])
+@pytest.mark.parametrize("code", sorted(LEAST))
 def test_models_know_everyday_sentences(code: str) -> None:
     try:
         parser = ropewalk.load(code, threads=1)

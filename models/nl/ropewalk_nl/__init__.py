@@ -1,0 +1,1 @@
+"""The model nl of Ropewalk: data alone."""

@@ -1,0 +1,1 @@
+"""The model pt of Ropewalk: data alone."""
