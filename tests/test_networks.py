@@ -42,6 +42,7 @@ NETWORKS = sorted(
     ]
 )
 ACCURATE = REPOSITORY / "models" / "en-accurate" / "ropewalk_en_accurate" / "en-accurate"
+UYGHUR = REPOSITORY / "models" / "ug" / "ropewalk_ug" / "ug"
 SIZES: list[InputSizes] = [{"x": (varying(512), varying(64))}]
 X: dict[str, TypedShape] = {"x": (FLOAT, ["rows", 4])}
 
@@ -645,10 +646,11 @@ def test_what_was_found_is_what_a_run_makes(monkeypatch: pytest.MonkeyPatch) -> 
     for file, given, inputs in (
         (SOURCE / "words.onnx", _word_sizes()[0], read | {"vectors": numbers(16)}),
         (
-            SOURCE / "encoder.onnx",
+            UYGHUR / "encoder.onnx",  # with LSTMs
             _sentence_sizes()[1],
             {"inputs": floats(5, 2, 128), "lengths": np.array([5, 3], "i4")},
         ),
+        (SOURCE / "encoder.onnx", {"vectors": (varying(1024),)}, {"vectors": floats(16, 288).clip(-1, 1)}),
         (SOURCE / "heads.onnx", {"vectors": (varying(1024),)}, {"vectors": floats(16, 288).clip(-1, 1)}),
         (SOURCE / "pairs.onnx", _pair_sizes()[0], pair),
         (SOURCE / "arcs.onnx", _arc_sizes()[1], {"words": floats(3, 4, 96), "above": floats(3, 4, 96)}),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, final
+from typing import TYPE_CHECKING, NamedTuple, final
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from ropewalk.decoding.spanning import expected_trees
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from ropewalk.core.arrays import Ints
+    from ropewalk.core.arrays import Bools, Ints
     from ropewalk.decoding.expected import TreeSums
     from ropewalk.decoding.paths import ArcScores, Floats
     from ropewalk.decoding.problem import Problem, Relations
@@ -47,7 +47,20 @@ class Mbr(Decoder):
         """Return the tree with the highest expected accuracy for each sentence."""
         if problem.labels is None:
             return most_expected_by_arcs(problem, arc_sums)
+        summed = self._summed(problem)
+        heads, chosen = _most_expected(summed.marginals, problem.offsets, problem.relations)
+        return Best((summed.ids,), heads, sums_of(chosen, problem.offsets), summed.exact, summed.found, chosen)
+
+    def arc_marginals(self, problem: Problem) -> Floats:
+        """Return the marginal probability of every arc, by labels and arcs together, in one flat array.
+
+        Sentences that are decoded with `joint` have probability 1 for the arcs of their tree.
+        """
+        return self._summed(problem).marginals
+
+    def _summed(self, problem: Problem) -> _Summed:
         labels, arcs, offsets = problem.labels, problem.arcs, problem.offsets
+        assert labels is not None  # noqa: S101 - only arcs: `most_expected_by_arcs`
         assert arcs is not None  # noqa: S101 - `decode` has checked it
         encoding, alphabet, table = labels.encoding, labels.alphabets[0], problem.tables[0]
         short = np.diff(offsets) <= LONGEST
@@ -69,8 +82,16 @@ class Mbr(Decoder):
             words, _ = words_of(offsets, rest)
             found[rest], exact[rest], ids[words] = best.found, best.exact, best.ids[0]
             marginals[arc_rows(offsets)[words] + best.heads] = 1.0
-        heads, chosen = _most_expected(marginals, offsets, problem.relations)
-        return Best((ids,), heads, sums_of(chosen, offsets), exact, found, chosen)
+        return _Summed(ids, marginals, exact, found)
+
+
+class _Summed(NamedTuple):
+    """The best label of each word, the marginals of all arcs, and whether each sentence is exact and found."""
+
+    ids: Ints
+    marginals: Floats
+    exact: Bools
+    found: Bools
 
 
 def most_expected_by_arcs(problem: Problem, sum_over: Callable[[ArcScores, Ints], TreeSums]) -> Best:

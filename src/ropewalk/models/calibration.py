@@ -53,7 +53,11 @@ def head_probabilities(arcs: ArcScores, trees: Trees, weights: Sequence[float]) 
     offsets = trees.offsets.array
     from ropewalk.decoding.matrix_tree import spanning_tree_sums  # parsing does not need it
 
-    marginals = spanning_tree_sums(arcs, offsets).arcs[arc_rows(offsets) + trees.heads]
+    return of_marginals(spanning_tree_sums(arcs, offsets).arcs[arc_rows(offsets) + trees.heads], weights)
+
+
+def of_marginals(marginals: Floats, weights: Sequence[float]) -> Floats:
+    """Return the calibrated probabilities of arcs with these marginals; `weights` are as for `head_probabilities`."""
     even = np.full(len(marginals), 0.5)  # the label that a head would need is not looked at
     evidence = _log_odds(np.stack([even, marginals], axis=1), LEAST_MARGINAL)
     return logistic(_with_ones(evidence) @ np.array(weights[:3]))

@@ -15,6 +15,8 @@ from ropewalk.core.columns import Column
 from ropewalk.core.ragged import Offsets
 from ropewalk.core.trees import Trees
 from ropewalk.decoding import LabelTables, Problem, assign_relations, decode
+from ropewalk.decoding.mbr import Mbr
+from ropewalk.decoding.problem import arc_rows
 from ropewalk.errors import ConfigError
 from ropewalk.models import calibration
 
@@ -219,18 +221,22 @@ class LabelDecoder:
     def head_probabilities(self, scores: TreeScores, trees: Trees) -> Float64s:
         """Return the calibrated marginal probability of each head in `trees`.
 
-        It is computed from arc scores over all spanning trees if the decoder needs them, otherwise from label scores.
-        Return NaN for all heads if a sentence is too long to score its arcs.
+        It is computed from labels and arcs over all projective trees if the decoder sums over them, over all spanning
+        trees from arc scores if it needs only these, otherwise from label scores. Return NaN for all heads if a
+        sentence is too long to score its arcs.
         """
-        options = self._options
+        options, offsets = self._options, trees.offsets.array
         if not self.needs_arcs:
-            scored = self._scored(scores.labels(), trees.offsets.array, self._root(scores), options.temperature)
+            scored = self._scored(scores.labels(), offsets, self._root(scores), options.temperature)
             return decoding.head_probabilities(scored, trees.heads, depth=options.depth)
-        arcs = self._arcs(scores, trees.offsets.array)
+        arcs = self._arcs(scores, offsets)
         if arcs is None:
             return np.full(len(trees.heads), np.nan)
-        cooled = arcs / np.float32(options.temperature) if self._sums else arcs
-        return calibration.head_probabilities(cooled, trees, options.calibration)
+        if not self._sums:
+            return calibration.head_probabilities(arcs, trees, options.calibration)
+        problem = self._problem(scores, scores.labels(), offsets, self._root(scores), None, arcs, options)
+        marginals = Mbr(options.depth, options.repair).arc_marginals(problem)
+        return calibration.of_marginals(marginals[arc_rows(offsets) + trees.heads], options.calibration)
 
     def _attached(self, gold: Treebank, best: Best, scores: TreeScores) -> float:
         """Return the labelled attachment score (LAS) of the trees in `best`, with pseudo-projective lifting undone."""
@@ -257,6 +263,20 @@ class LabelDecoder:
         options: DecodingOptions | None = None,
     ) -> Best:
         options = options or self._options
+        problem = self._problem(scores, labels, offsets, root, upos, arcs, options)
+        decoder = "exact" if self.needs_arcs and arcs is None else options.decoder
+        return decode(problem, decoder, depth=options.depth, repair=options.repair)
+
+    def _problem(  # noqa: PLR0913, PLR0917 - likewise
+        self,
+        scores: TreeScores,
+        labels: list[Floats],
+        offsets: Ints,
+        root: Floats | None,
+        upos: Column | None,
+        arcs: Floats | None,
+        options: DecodingOptions,
+    ) -> Problem:
         cooled = np.float32(1.0 / options.temperature if self._sums and arcs is not None else 1.0)
         scale = np.float32(options.arc_scale) * cooled
         tables = LabelTables(
@@ -266,14 +286,12 @@ class LabelDecoder:
             root,
             upos if self.needs_upos else None,
         )
-        problem = Problem(
+        return Problem(
             offsets,
             tables,
             arcs if arcs is None or scale == 1.0 else scale * arcs,
             partial(_relation_probabilities, scores, self._labels.relations, tied=options.root_relation),
         )
-        decoder = "exact" if self.needs_arcs and arcs is None else options.decoder
-        return decode(problem, decoder, depth=options.depth, repair=options.repair)
 
     def _arcs(self, scores: TreeScores, offsets: Ints) -> Floats | None:
         """Return the scores of all arcs as one flat array.
