@@ -629,6 +629,7 @@ def test_what_was_found_is_what_a_run_makes(monkeypatch: pytest.MonkeyPatch) -> 
     from ropewalk.models.onnx.bilstm import _sentence_sizes
     from ropewalk.models.onnx.model import _arc_sizes, _pair_sizes
     from ropewalk.models.onnx.word_types import _word_sizes
+    from ropewalk.segmentation.neighbours import neighbours_of, with_neighbours
     from ropewalk.segmentation.segmenter import network_sizes
 
     chance = np.random.default_rng(1)
@@ -642,6 +643,8 @@ def test_what_was_found_is_what_a_run_makes(monkeypatch: pytest.MonkeyPatch) -> 
     read = {"words": numbers(16), "affixes": numbers(16, 7), "shapes": numbers(16), "characters": numbers(16, 20)}
     characters = {"characters": numbers(12), "chunks": np.repeat(np.arange(4), 3), "words": numbers(4)}
     characters |= {"first": np.arange(0, 12, 3), "last": np.arange(2, 12, 3)}
+    widths = Session((SOURCE / "segmenter.onnx").read_bytes(), "segmenter.onnx", 1, network_sizes(28)).input_widths()
+    characters = with_neighbours(characters, neighbours_of(widths))
     pair = {"words": floats(8, 96), "above": floats(8, 96), "classes": numbers(8)}
     for file, given, inputs in (
         (SOURCE / "words.onnx", _word_sizes()[0], read | {"vectors": numbers(16)}),
