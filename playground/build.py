@@ -40,7 +40,7 @@ SERVER = ("anyio", "idna", "platformdirs", "python-multipart", "starlette")
 LEFT_OUT = re.compile(
     "/tests?/|/f2py/|/random/|/_pyinstaller/|[.](pyi|a|c|h|pxd|md)$"
 )  # of wheels: never imported here
-KEPT = {".py", ".pxd", ".json", ".onnx", ".js", ".css", ".html", ".svg", ".typed", ".md"}
+KEPT = {".py", ".pxd", ".bin", ".json", ".onnx", ".js", ".css", ".html", ".svg", ".typed", ".md"}
 POLICY = (
     "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; worker-src 'self'; style-src 'self'; "
     "img-src 'self' data: blob:; connect-src 'self'; base-uri 'none'; form-action 'none'"
