@@ -129,6 +129,11 @@ def test_no_number_is_broken_at_any_width(data: st.DataObject, width: int) -> No
         assert max(map(len, shown.splitlines())) <= width
 
 
+def test_a_narrow_table_of_constants_keeps_a_column() -> None:
+    columns = (TableColumn("non-projective", numeric=False),)
+    assert to_text(Table("A title", columns, (("two words",),) * 3), width=10).count("words") == 3
+
+
 def test_a_unit_stays_whole_in_a_narrow_header() -> None:
     columns = (TableColumn("score", numeric=False), TableColumn("B - A", "difference", unit="points", decimals=2))
     rows = (("labelled attachment score over all of the words of all of the sentences", 2.5),)

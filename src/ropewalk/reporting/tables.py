@@ -220,13 +220,16 @@ def _with_columns(table: Table, indices: Sequence[int]) -> Table:
 
 
 def _without_constants(table: Table) -> Table:
-    """Replace columns that have the same text in all rows with a note; a table with totals is not changed."""
+    """Replace columns that have the same text in all rows with a note, unless none would be left.
+
+    A table with totals is not changed.
+    """
     constant = [
         number
         for number, column in enumerate(table.columns)
         if not column.numeric and len(table.rows) > 1 and len({row[number] for row in table.rows}) == 1
     ]
-    if not constant or table.totals:
+    if not constant or table.totals or len(constant) == len(table.columns):
         return table
     values = "; ".join(
         f"{table.columns[number].name}: {table.columns[number].show(table.rows[0][number])}" for number in constant
