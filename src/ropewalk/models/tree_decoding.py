@@ -176,7 +176,7 @@ class LabelDecoder:
         labels = scores.labels()
         root = self._root(scores)
         arcs = self._arcs(scores, offsets)
-        best = self._best(scores, labels, offsets, root, upos, arcs)
+        best = self._best(self._problem(scores, labels, offsets, root, upos, arcs))
         relations = self._relations(best, scores)
         probabilities = None
         if options.confidence and self.needs_arcs and arcs is None:
@@ -203,17 +203,17 @@ class LabelDecoder:
         if arcs is not None:
 
             def attached(options: DecodingOptions) -> float:
-                best = self._best(scores, labels, gold.offsets.array, root, None, arcs, options)
+                best = self._best(self._problem(scores, labels, gold.offsets.array, root, None, arcs, options), options)
                 return self._attached(gold, best, scores)
 
             options = self._options
             if self._sums:
                 options = max((replace(options, temperature=heat) for heat in TEMPERATURES), key=attached)
             options = max((replace(options, arc_scale=scale) for scale in SCALES), key=attached)
-            best = self._best(scores, labels, gold.offsets.array, root, None, arcs, options)
+            best = self._best(self._problem(scores, labels, gold.offsets.array, root, None, arcs, options), options)
             weights = calibration.calibrate(labels[0], arcs, gold.offsets.array, best, lifted)
             return replace(options, calibration=weights)
-        best = self._best(scores, labels, gold.offsets.array, root, None, None)
+        best = self._best(self._problem(scores, labels, gold.offsets.array, root, None, None))
         scored = self._scored(labels, gold.offsets.array, root)
         temperature = decoding.fit_temperature(scored, best, lifted, depth=self._options.depth)
         return replace(self._options, temperature=round(temperature, 4))
@@ -234,7 +234,7 @@ class LabelDecoder:
             return np.full(len(trees.heads), np.nan)
         if not self._sums:
             return calibration.head_probabilities(arcs, trees, options.calibration)
-        problem = self._problem(scores, scores.labels(), offsets, self._root(scores), None, arcs, options)
+        problem = self._problem(scores, scores.labels(), offsets, self._root(scores), None, arcs)
         marginals = Mbr(options.depth, options.repair).arc_marginals(problem)
         return calibration.of_marginals(marginals[arc_rows(offsets) + trees.heads], options.calibration)
 
@@ -252,7 +252,12 @@ class LabelDecoder:
         alphabet = self._labels.columns[0][0]
         return decoding.scored(self._encoding, labels[0], alphabet, offsets=offsets, root=root, temperature=temperature)
 
-    def _best(  # noqa: PLR0913, PLR0917 - the parts of a problem
+    def _best(self, problem: Problem, options: DecodingOptions | None = None) -> Best:
+        options = options or self._options
+        decoder = "exact" if self.needs_arcs and problem.arcs is None else options.decoder
+        return decode(problem, decoder, depth=options.depth, repair=options.repair)
+
+    def _problem(  # noqa: PLR0913, PLR0917 - the parts of a problem
         self,
         scores: TreeScores,
         labels: list[Floats],
@@ -261,22 +266,8 @@ class LabelDecoder:
         upos: Column | None,
         arcs: Floats | None,
         options: DecodingOptions | None = None,
-    ) -> Best:
-        options = options or self._options
-        problem = self._problem(scores, labels, offsets, root, upos, arcs, options)
-        decoder = "exact" if self.needs_arcs and arcs is None else options.decoder
-        return decode(problem, decoder, depth=options.depth, repair=options.repair)
-
-    def _problem(  # noqa: PLR0913, PLR0917 - likewise
-        self,
-        scores: TreeScores,
-        labels: list[Floats],
-        offsets: Ints,
-        root: Floats | None,
-        upos: Column | None,
-        arcs: Floats | None,
-        options: DecodingOptions,
     ) -> Problem:
+        options = options or self._options
         cooled = np.float32(1.0 / options.temperature if self._sums and arcs is not None else 1.0)
         scale = np.float32(options.arc_scale) * cooled
         tables = LabelTables(

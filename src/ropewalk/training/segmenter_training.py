@@ -326,7 +326,8 @@ class Trained:
         """
         self.network.eval()
         aligned = align(tokens_of(bank), wrap=WRAP)
-        reading = self.reader.read(codes_of(aligned.text))
+        codes = codes_of(aligned.text)
+        reading = self.reader.read(codes)
         inside = np.flatnonzero(reading.places >= 0)
         odds = self.score(reading.part(0, len(reading.first)))[inside]
         gold = aligned.marks[reading.places[inside]]
@@ -353,7 +354,6 @@ class Trained:
                 self.network.out.bias[index] -= shift
             if bit == SENTENCE:
                 ending = np.where(ends, own - shift, -np.inf)
-        codes = codes_of(aligned.text)
         letters = is_bare(codes, reading.places[inside])
         found = {bare: _f1(gold & SENTENCE > 0, ending > bare * letters, spans=True) for bare in BARE}
         return max(bare for bare, value in found.items() if value >= found[0.0] - BARE_LOSS)
