@@ -4,7 +4,8 @@ A convolution reads the rows beside each row, with zeros beyond the ends of a te
 array, each row's neighbours must be chosen instead: the network gets their indices as an input. An index is 0 beyond
 the ends of a text, otherwise the neighbour's row counted from 1. The input `characters.near2`, for example, has the
 neighbours of characters for convolutions with dilation 2. What remains of a convolution is one matrix product over all
-rows, whose results do not depend on the number of rows. Over chunks it is computed in int8.
+rows, whose results do not depend on the number of rows. It is computed in int8 if its inputs are never negative, that
+is, after a ReLU.
 """
 
 from __future__ import annotations
@@ -29,19 +30,20 @@ if TYPE_CHECKING:
 
 Array = npt.NDArray[Any]
 
+LAYOUT = frozenset({"Transpose", "Unsqueeze", "Squeeze", "Reshape"})  # operators that keep all numbers
+
 
 def several_texts(model: onnx.ModelProto, samples: Sequence[Mapping[str, Array]], context: int) -> onnx.ModelProto:
     """Return a segmenter's network in which the convolutions read neighbours that are inputs of the network.
 
     `model` is a network that `segmenter_training` exported, and `context` the number of chunks that it reads on each
-    side. It is returned unchanged if it has such inputs already. `samples` are its inputs for some windows of text: the
-    products over chunks are computed in int8, with a scale for each of their inputs that suits these texts. Larger
-    values are cut off.
+    side. It is returned unchanged if it has such inputs already. `samples` are its inputs for some windows of text: for
+    products in int8 they show the range of each of their inputs. Larger values are cut off.
     """
     if any("." in value.name for value in model.graph.input):
         return model
     plain = _rewritten(model, {})
-    sources = plain.chunk_sources
+    sources = plain.sources
     network = plain.network
     del network.graph.output[:]
     network.graph.output.extend(
@@ -58,7 +60,7 @@ def several_texts(model: onnx.ModelProto, samples: Sequence[Mapping[str, Array]]
 
 
 def _rewritten(model: onnx.ModelProto, ranges: Mapping[str, Array]) -> _Rewriter:
-    """Rewrite all nodes of a network; convolutions over chunks whose outputs are in `ranges` are computed in int8."""
+    """Rewrite all nodes of a network; convolutions whose outputs are in `ranges` are computed in int8."""
     rewriter = _Rewriter(model, ranges)
     for node in model.graph.node:
         rewriter.add(node)
@@ -79,7 +81,7 @@ class _Rewriter:
 
     def __init__(self, model: onnx.ModelProto, ranges: Mapping[str, Array]) -> None:
         self.inputs: dict[str, int] = {}
-        self.chunk_sources: dict[str, str] = {}  # rows that convolutions over chunks read, by their outputs
+        self.sources: dict[str, str] = {}  # rows that convolutions after a ReLU read, by their outputs
         self._model = model
         self._ranges = ranges
         self._tables = {table.name: table for table in model.graph.initializer}
@@ -93,7 +95,7 @@ class _Rewriter:
         """The new network."""
         out = onnx.ModelProto()
         out.CopyFrom(self._model)
-        needed = {value.name for value in out.graph.output} | {*self.chunk_sources.values()}
+        needed = {value.name for value in out.graph.output} | {*self.sources.values()}
         nodes = []
         for node in reversed(self._nodes):
             if not needed.isdisjoint(node.output):
@@ -162,17 +164,21 @@ class _Rewriter:
         kind = self._kind(source)
         weights = self._weights(name)  # [outputs, inputs, places]
         _, inputs, places = weights.shape
-        if kind == "chunks":
-            self.chunk_sources[target] = rows
+        if self._never_negative(source):
+            self.sources[target] = rows
         near = input_name(kind, options.get("dilations", [1])[0])
         self._rows_of[target] = f"{target}.rows"
         if target not in self._ranges:
             outside = self._constant(f"{target}.outside", np.zeros((1, inputs), dtype=np.float32))
             self._windows(rows, outside, near, places, f"{target}.windows")
-            flat = self._constant(f"{target}.weights", _by_places(weights))
-            self._nodes.append(
-                helper.make_node("Gemm", [f"{target}.windows", flat, bias], [f"{target}.rows"], transB=1)
-            )
+            numbers, scales = eight_bits(_by_places(weights))
+            stored = [self._constant(f"{target}.8", numbers), self._constant(f"{target}.scale", scales)]
+            self._nodes += [
+                helper.make_node("DequantizeLinear", stored, [f"{target}.weights"], axis=0),
+                helper.make_node(
+                    "Gemm", [f"{target}.windows", f"{target}.weights", bias], [f"{target}.rows"], transB=1
+                ),
+            ]
             return
         unit = (np.maximum(self._ranges[target], LEAST) / HIGHEST).astype(np.float32)
         numbers, scales = eight_bits(_by_places(weights * unit[:, None]))
@@ -196,6 +202,14 @@ class _Rewriter:
         self._windows(whole, names["outside"], near, places, f"{target}.windows")
         product = [f"{target}.windows", names["weights"], names["one"], names["scales"], names["zero"], "", bias]
         self._nodes.append(helper.make_node("MatMulIntegerToFloat", product, [f"{target}.rows"], domain=MICROSOFT))
+
+    def _never_negative(self, name: str) -> bool:
+        """Return whether an array has no negative numbers, because it is a sum of outputs of ReLU."""
+        node = self._makers.get(name)
+        if node is None or node.op_type == "Relu":
+            return node is not None
+        following = node.input if node.op_type == "Add" else node.input[:1] if node.op_type in LAYOUT else ()
+        return bool(following) and all(map(self._never_negative, following))
 
     def _kind(self, source: str) -> str:
         """Return whether the rows of an array are characters or chunks: only chunks have the product of a Gemm."""
