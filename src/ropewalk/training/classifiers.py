@@ -240,7 +240,9 @@ class ArcScorer(nn.Module):
         head beyond the end of the sentence is `IMPOSSIBLE`.
         """
         words, heads = (_padded(side, lengths) for side in self.sides(vectors))
-        scores = self.score(words, heads, self.root_side())
+        root = self.root_side()
+        with torch.autocast(words.device.type, enabled=False):  # CPUs compile products in bf16 for every new size
+            scores = self.score(words.float(), heads.float(), root.float())
         outside = torch.arange(scores.shape[2], device=lengths.device) > lengths[:, None]
         return scores.masked_fill(outside[:, None, :], IMPOSSIBLE)
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import copy
 import hashlib
 import json
+import os
 import time
 from contextlib import nullcontext
 from dataclasses import asdict, dataclass, field
@@ -55,6 +56,7 @@ REPORTED = 10  # steps between two reports
 AVERAGE = "average/"  # prefix of the names of averaged weights in a checkpoint
 AVERAGED = 10  # after n steps, the decay of the average is at most n / (n + AVERAGED)
 SILENT = 10.0  # seconds after which one process reports earlier; the clocks of several processes differ
+PRODUCTS = ("ONEDNN_PRIMITIVE_CACHE_CAPACITY", "6000")  # oneDNN compiles products in bf16 for every size
 FULL = StateDictOptions(full_state_dict=True, cpu_offload=True)
 ScoresByName = dict[str, float]
 
@@ -180,6 +182,7 @@ class _Run:
         self.distances = np.array(job.network.distances, dtype=np.int64)
         if AcceleratorState._shared_state.get("_mixed_precision", options.precision) != options.precision:  # noqa: SLF001 - no public way
             AcceleratorState._reset_state()  # noqa: SLF001 - or a second run in this process would be refused
+        os.environ.setdefault(*PRODUCTS)
         self.accelerator = Accelerator(cpu=options.device == "cpu", mixed_precision=options.precision)
         if self.accelerator.num_processes > 1:
             if options.minutes:

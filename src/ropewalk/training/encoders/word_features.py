@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor, nn
@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from onnx import ModelProto
 
     from ropewalk.models.description import EncoderShape
+
+
+BLOCKS = 4  # of words of similar length, whose characters are read together
 
 
 class FeatureEncoder(WordEncoder, ABC):
@@ -75,10 +78,12 @@ class FeatureEncoder(WordEncoder, ABC):
         if self.styles is not None:
             samples[STYLES] = torch.zeros(SAMPLE, dtype=torch.int64)
         spelling = nn.ParameterList(table.detach() for table in self.spelling())
-        network = Computed(
-            lambda own, given: compute(own.encoder.features(given, [*own.spelling])), encoder=self, spelling=spelling
-        )
-        return traced(network, samples, ["inputs"])
+
+        def single(own: Any, given: dict[str, Tensor]) -> Tensor:  # noqa: ANN401 - what has the tables
+            tables = [*own.spelling]
+            return compute(own.encoder.features(given, _convolved(given["characters"], tables) if tables else None))
+
+        return traced(Computed(single, encoder=self, spelling=spelling), samples, ["inputs"])
 
     def prepare(self, sentences: Sequence[Sequence[str]]) -> list[Inputs]:
         """Return the features of every word as indices into the vocabulary."""
@@ -107,7 +112,7 @@ class FeatureEncoder(WordEncoder, ABC):
         if self.training and self.forget:
             words = tensors["words"]
             tensors["words"] = words.masked_fill(torch.rand(words.shape, device=words.device) < self.forget, 0)
-        flat = self.features(tensors, self.spelling())
+        flat = self.features(tensors, self._spelled(tensors))
         return self.read(flat, tensors["rows"])[: int(batch.lengths.sum())]
 
     @abstractmethod
@@ -117,11 +122,11 @@ class FeatureEncoder(WordEncoder, ABC):
         `flat` has the features of all sentences one after another, `lengths` their numbers of words.
         """
 
-    def features(self, tensors: Mapping[str, Tensor], spelling: Sequence[Tensor]) -> Tensor:
+    def features(self, tensors: Mapping[str, Tensor], spelled: Tensor | None) -> Tensor:
         """Return the features of each word by itself: [words, input_size].
 
-        `tensors` has the indices of each feature, `spelling` the tables of the method of that name. Words without the
-        index of a style have the main one.
+        `tensors` has the indices of each feature, `spelled` what the convolution returns for the words' characters.
+        Words without the index of a style have the main one.
         """
         parts = []
         if self.words is not None:
@@ -130,8 +135,8 @@ class FeatureEncoder(WordEncoder, ABC):
             parts.append(self.affixes(tensors["affixes"]).sum(1))
         if self.shapes is not None:
             parts.append(self.shapes(tensors["shapes"]))
-        if spelling:
-            parts.append(_spelled(tensors["characters"], spelling))
+        if spelled is not None:
+            parts.append(spelled)
         if self.vectors is not None:
             parts.append(self.vectors(tensors["vectors"]))
         flat = torch.cat(parts, -1)
@@ -151,11 +156,25 @@ class FeatureEncoder(WordEncoder, ABC):
         rows = torch.cat([self.characters.weight, torch.zeros_like(self.characters.weight[:1])])  # beyond the edges
         tables = [rows @ kernel.T for kernel in self.convolution.weight.unbind(2)]
         assert self.convolution.bias is not None  # noqa: S101 - as made above
-        tables[1] = tables[1] + self.convolution.bias
+        tables[1] = tables[1] + self.convolution.bias.to(tables[1].dtype)
         return tables
 
+    def _spelled(self, tensors: Mapping[str, Tensor]) -> Tensor | None:
+        """Return the convolution's features of all words, or None if the encoder reads no characters.
 
-def _spelled(characters: Tensor, tables: Sequence[Tensor]) -> Tensor:
+        Words of similar length are computed together, which leaves out most of the padding; one place of it is read.
+        """
+        tables = self.spelling()
+        if not tables:
+            return None
+        characters = tensors["characters"]
+        lengths, order = (characters >= 0).sum(1).sort()
+        blocks = zip(order.chunk(BLOCKS), lengths.chunk(BLOCKS), strict=True)
+        parts = [_convolved(characters[words, : int(sizes[-1]) + 1], tables) for words, sizes in blocks]
+        return torch.cat(parts)[order.argsort()]
+
+
+def _convolved(characters: Tensor, tables: Sequence[Tensor]) -> Tensor:
     """Return the convolution over each word's characters, and its maximum over positions: [words, channels].
 
     `characters` has indices of characters, -1 beyond the end of a word; `tables` are those of `spelling`.
