@@ -32,7 +32,7 @@ PUBLISHED = DOCS / "results" / "published-languages.json"
 PAGE = DOCS / "languages.md"
 FIRST_PAGES = {REPOSITORY / "README.md": "docs/", DOCS / "README.md": ""}  # with the path from there to the docs
 BEGIN, END = "<!-- languages: written by make models -->\n", "<!-- end of languages -->\n"
-SPEED = re.compile(r"on one core: ([\d,]+) words a second")  # as recipes/languages.py writes it into a card
+SPEED = re.compile(r"on one core: ([\d,]+) words a second")  # as recipes/measure_models.py writes it into a card
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,8 +181,7 @@ by the text. [UDPipe 1](udpipe.md) was trained on the same files as some of thes
 - After each treebank is the release of Universal Dependencies, or the commit, from which it was taken. *train* counts
   the words of all their train files, *test* those of the test file (`python recipes/count_words.py UD…`). The English
   models also learnt from other text.
-- *words/s* is CPU time from text to trees on one core, as `python recipes/languages.py` measured it when it made the
-  model; the machine also did other work.
+- *words/s* is CPU time from text to trees on one core (`python recipes/measure_models.py UD…`).
 - The last {len(published())} columns are the LAS from raw text that the authors of other parsers print. **They were not
   measured here, and not under equal terms.** Those parsers learnt from all training data of their release. Ours often
   had less: for many treebanks only a part of it, as *train* shows. Releases differ too: some treebanks were corrected

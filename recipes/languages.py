@@ -8,12 +8,12 @@ train file is used. The table, `languages.tsv` beside this file, has a row for e
 main one first. For each language the script
 
 1. runs `ropewalk build` into WORK/CODE, with its output in WORK/CODE.log,
-2. adds speed and calibration to the model's card,
-3. writes the package WORK/packages/CODE with the licences of all treebanks,
-4. copies it to FOLDER/CODE (by default `models/` of the repository).
+2. writes the package WORK/packages/CODE with the licences of all treebanks,
+3. copies it to FOLDER/CODE (by default `models/` of the repository).
 
 Each language is a process of its own, `--jobs` of them at a time. What is finished is skipped, and an interrupted build
 continues. `--list` prints the state of every language and does nothing. Options after `--` go to every build.
+`measure_models.py` adds speed and calibration to the models' cards.
 """
 
 from __future__ import annotations
@@ -30,9 +30,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from ropewalk import conllu, load
 from ropewalk.autobuild.record import FILE
 from ropewalk.autobuild.stages import STAGES, work_folder
 from ropewalk.autobuild.treebank_files import licence
@@ -41,22 +38,16 @@ from ropewalk.laboratory.splits import find
 from ropewalk.models.catalogue import in_folder
 from ropewalk.models.packages import module_of
 from ropewalk.models.packaging import package
-from ropewalk.training.segmenter_training import raw
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ropewalk.laboratory.splits import SplitSource
-    from ropewalk.pipeline import Parser
-    from ropewalk.treebank.treebank import Treebank
 
 HERE = Path(__file__).resolve().parent
 TABLE = HERE / "languages.tsv"
 MODELS = HERE.parent / "models"
 OPTIONS = ("--threads", "1", "--minutes", "0")  # of every build, before those on the command line
-MEASURED = "\n## Speed and calibration"  # the heading of a part of the card
-BINS = 10  # of probabilities
-RUNS = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +136,6 @@ def make(language: Language, work: Work, known: dict[str, SplitSource]) -> str:
         done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, check=False)
     if done.returncode:
         return f"{language.code}: failed, see {work.home / language.code}.log"
-    add_measurements(model, sources[0].files.get("test"))
     home = work.package(language)
     shutil.rmtree(home, ignore_errors=True)
     text = work.home / f"{language.code}-licences.txt"
@@ -168,45 +158,6 @@ def licences(sources: Sequence[SplitSource]) -> str:
         name = licence(folder) or "as follows"
         parts.append(f"{'=' * 100}\nThe licence of the treebank {source.name}: {name}\n{'=' * 100}\n\n{text.strip()}\n")
     return "\n".join(parts)
-
-
-def add_measurements(model: Path, test: Path | None) -> None:
-    """Add to a model's card its speed and the calibration of its arcs on the test file, if there is one."""
-    card = model / "README.md"
-    before = card.read_text(encoding="utf-8").split(MEASURED)[0]
-    if test is None:
-        return
-    parser = load(model, threads=1)
-    gold = conllu.read(test)
-    error, mean, right = calibration(parser.treebank(gold), gold)
-    section = (
-        f"{MEASURED}\n\nOn `{test.name}`, on one core: {speed(parser, gold):,.0f} words a second from text to trees. "
-        f"The mean probability of an arc is {100 * mean:.2f} %, and {100 * right:.2f} % of the arcs are right; the "
-        f"expected calibration error over {BINS} intervals is {100 * error:.2f} points.\n"
-    )
-    card.write_text(before + section, encoding="utf-8")
-
-
-def speed(parser: Parser, gold: Treebank) -> float:
-    """Return the words a second of CPU time with which the text of a treebank is parsed, the best of several runs."""
-    text = raw(gold)
-    best = 0.0
-    for _ in range(RUNS):
-        begun = time.process_time()
-        words = parser(text).treebank.words
-        best = max(best, words / max(time.process_time() - begun, 1e-9))
-    return best
-
-
-def calibration(parsed: Treebank, gold: Treebank) -> tuple[float, float, float]:
-    """Return the expected calibration error of arcs, their mean probability, and the share of right ones."""
-    if parsed.probabilities is None or parsed.probabilities.arcs is None:
-        return float("nan"), float("nan"), float("nan")
-    arcs = np.asarray(parsed.probabilities.arcs, dtype=np.float64)
-    right = parsed.heads == gold.heads
-    bins = np.minimum((arcs * BINS).astype(np.int64), BINS - 1)
-    gaps = [abs(float((arcs - right)[bins == number].sum())) for number in range(BINS)]
-    return sum(gaps) / max(len(arcs), 1), float(arcs.mean()), float(right.mean())
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -15,11 +15,10 @@ TABLE = Path(__file__).resolve().parent / "languages.tsv"
 MODELS = Path(__file__).resolve().parent.parent / "models"
 
 
-def folders() -> list[Path]:
-    """Return the folders of the models, each in its package."""
-    return [
-        file.parent / module_of(file.parent.name) / file.parent.name for file in sorted(MODELS.glob("*/pyproject.toml"))
-    ]
+def folders(packages: Path = MODELS) -> list[Path]:
+    """Return the folders of the models, each in its package under `packages`."""
+    homes = (file.parent for file in sorted(packages.glob("*/pyproject.toml")))
+    return [home / module_of(home.name) / home.name for home in homes]
 
 
 def listing() -> str:

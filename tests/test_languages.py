@@ -87,7 +87,6 @@ def test_packages_are_made_once_with_one_command_for_all(
         return subprocess.CompletedProcess(command, out.name in fails)
 
     monkeypatch.setattr(recipe.subprocess, "run", run)
-    monkeypatch.setattr(recipe, "add_measurements", lambda *_: None)
     line = [str(banks / "a"), str(banks / "b"), "-o", str(tmp_path / "work"), "--models", str(models)]
     line += ["--table", str(table)]
     assert recipe.main([*line, "--list"]) == 0
@@ -114,13 +113,57 @@ def test_packages_are_made_once_with_one_command_for_all(
     assert "finished with other options" in capsys.readouterr().out
 
 
-def test_calibration_compares_probabilities_with_what_is_right(recipe: ModuleType) -> None:
-    gold = ropewalk.Treebank.of([ropewalk.Tree([2, 0, 2, 2], ["a", "root", "b", "c"])])
-    parsed = gold.with_trees(np.array([2, 0, 2, 3], dtype=np.int32), gold.relations)
-    parsed = parsed.with_probabilities(Probabilities(np.array([0.95, 0.95, 0.55, 0.55]), np.array([0.5])))
-    error, mean, right = recipe.calibration(parsed, gold)
-    assert (mean, right) == (pytest.approx(0.75), 0.75)
-    assert error == pytest.approx((0.1 + 0.1) / 4)
+@pytest.fixture
+def measuring(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    monkeypatch.syspath_prepend(str(REPOSITORY / "recipes"))
+    import measure_models
+
+    return measure_models
+
+
+def test_reliability_compares_probabilities_with_what_is_right(measuring: ModuleType) -> None:
+    gold = ropewalk.Treebank.of([ropewalk.Tree([2, 0, 2, 2], ["a", "root", "b", "c"]), ropewalk.Tree([0], ["root"])])
+    parsed = gold.with_trees(np.array([2, 0, 2, 3, 0], dtype=np.int32), gold.relations)
+    sure = Probabilities(np.array([0.95, 0.95, 0.55, 0.55, 1.0]), np.array([0.5, 0.9]))
+    found = measuring.reliability(parsed.with_probabilities(sure), gold)
+    arcs, trees = found["arcs"], found["trees"]
+    assert (arcs.number, arcs.right, arcs.mean) == (5, 0.8, pytest.approx(0.8))
+    assert arcs.error == pytest.approx((3 - 2.9 + 1.1 - 1) / 5)
+    assert (trees.number, trees.right, trees.mean, trees.error) == (2, 0.5, pytest.approx(0.7), pytest.approx(0.3))
+    assert measuring.reliability(gold, gold) == {}
+
+
+def test_models_are_measured_into_their_cards_and_a_table(
+    measuring: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    treebank(tmp_path / "banks", "UD_Invented-One", "train", "test")
+    home = shutil.copytree(TINY, tmp_path / "model")
+    table = json.loads((home / "config.json").read_text(encoding="utf-8"))
+    table["config"]["data"]["name"] = "UD_Invented-One"
+    from ropewalk.models.storage import seal
+
+    seal(home, table)
+    for name in ("xx", "yy"):
+        package(home, tmp_path / "models" / name, name=name, licence="CC-BY-SA-4.0")
+    results = tmp_path / "results"
+    results.mkdir()
+    line = [str(tmp_path / "banks"), "--models", str(tmp_path / "models"), "--results", str(results)]
+    monkeypatch.setattr(measuring, "speed", lambda *_: 12345.0)
+    for _ in range(2):  # what was measured before is replaced in the card
+        measuring.main([*line, "--only", "xx"])
+    measuring.main([*line, "--only", "yy"])  # and stays in the table
+    assert "en:" not in capsys.readouterr().out
+    card = (tmp_path / "models" / "xx" / "ropewalk_xx" / "xx" / "README.md").read_text(encoding="utf-8")
+    assert card.count("## Speed and calibration") == 1
+    assert "On `xx_t-ud-test.conllu`, on one core: 12,345 words a second" in card
+    assert "of the trees" in card.lower()
+    found = measuring.read(results / "reliability.csv")
+    assert {*found} == {"xx", "yy"}
+    assert found["xx"] == found["yy"]
+    assert (found["xx"]["arcs"].number, found["xx"]["trees"].number) == (found["yy"]["arcs"].number, 10)
+    assert ">yy</text>" in (results / "reliability.svg").read_text(encoding="utf-8")
+    with pytest.raises(SystemExit):
+        measuring.main([*line, "--only", "zz"])
 
 
 def test_several_licences_and_treebanks_are_named(tmp_path: Path) -> None:

@@ -21,16 +21,18 @@ def draw_all(folder: Path, suffix: str) -> dict[str, bytes]:
     labels = AxisLabels("the title", "across", "up")
     plots.bars(folder / f"bars{suffix}", ["one name", "another name"], series, labels, bounds=(0, 1))
     plots.scatter(folder / f"scatter{suffix}", {"a point": Point(1, 2), "worse": Point(0, 1)}, labels)
+    shares = {"a panel": {"first series": [(0.1, 0.2), (0.5, 0.6)], "second series": [(1.0, 1.0)]}, "empty": {}}
+    plots.diagrams(folder / f"diagrams{suffix}", shares, labels)
     return {file.stem: file.read_bytes() for file in sorted(folder.iterdir()) if file.suffix == suffix}
 
 
 def test_every_picture_holds_its_words_as_text_and_is_the_same_each_time(tmp_path: Path) -> None:
     drawn = draw_all(tmp_path, ".svg")
-    assert set(drawn) == {"bars", "scatter"}
+    assert set(drawn) == {"bars", "diagrams", "scatter"}
     for name, raw in drawn.items():
         text = "".join(ET.fromstring(raw).itertext())
         expected = ["a point"] if name == "scatter" else ["first series", "second series"]
-        for word in ["the title", "across", "up", *expected]:
+        for word in ["the title", "across", "up", *expected, *(["a panel", "empty"] if name == "diagrams" else [])]:
             assert word in text, name
     assert draw_all(tmp_path, ".svg") == drawn
 

@@ -38,6 +38,7 @@ EXPORT = 3  # export and scoring of a parser take this many times as long as the
 FEW = 500  # with fewer sentences of train, the plan warns
 LONG = 300  # from this many words in a sentence on, the plan warns
 SMALL, MEDIUM = 20_000, 100_000  # words of train
+WIDER = 60_000  # words of train from which on layers are wider
 TAGGING = 0.6  # weight of each tag column in the loss
 TAUGHT, TEACHING = 0.6, 0.55  # the teachers' share of the loss, and of the training time
 READ = 2_500_000  # words that a parser reads in all its epochs
@@ -269,8 +270,15 @@ def _tags(survey: Survey) -> Choice:
     present = [name for name in tag_columns.OWN if survey.columns.get(name, 0.0) >= PRESENT]
     missing = [name.upper() for name in tag_columns.OWN if name not in present]
     reason = "the columns that the treebank has" + (f"; it has no {', no '.join(missing)}" if missing else "")
-    learnt = {"parser.model.tags": present, "parser.model.tag_weight": TAGGING, "parser.training.metric": MEAN}
-    return Choice("tags", ", ".join(present) or "none", reason, learnt)
+    learnt: dict[str, Any] = {
+        "parser.model.tags": present,
+        "parser.model.tag_weight": TAGGING,
+        "parser.training.metric": MEAN,
+    }
+    if "lemma" in present:
+        learnt["parser.model.least_rules"] = survey.least_rules
+    rules = f"; lemma rules occur {survey.least_rules} times or more" if "lemma" in present else ""
+    return Choice("tags", (", ".join(present) or "none") + rules, reason, learnt)
 
 
 def _features(survey: Survey) -> Choice | None:
@@ -301,7 +309,7 @@ def _encoder(survey: Survey, options: BuildOptions, reader: ReaderFacts | None) 
                 "parser.training.head_rate": 1e-3,
             },
         )
-    hidden = 128 if survey.words < SMALL else 144
+    hidden = 128 if survey.words < WIDER else 144
     classifier = 64 if survey.features > MOST_WHOLE else 128  # each feature apart has a classifier of its own
     vectors = (
         f", and static vectors of {reader.size}, which {_percent(reader.known)} of the words have" if reader else ""

@@ -15,6 +15,7 @@ from ropewalk.decoding.expected import LONGEST
 from ropewalk.laboratory.coverage import restricted
 from ropewalk.models import tag_columns
 from ropewalk.models.features import own_affixes
+from ropewalk.models.tags import classes, tag_sets
 from ropewalk.scoring.attachment import score
 from ropewalk.segmentation.alignment import joins
 from ropewalk.segmentation.tokens import tokens_of
@@ -24,13 +25,18 @@ from ropewalk.treebank.features import NONE
 from ropewalk.treebank.treebank import Treebank
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from ropewalk.autobuild.treebank_files import TreebankData
 
 UNSPACED = 0.5  # share of gaps between words without a space from which on a script counts as unspaced
-MOST_KNOWN = 16_000  # words and affixes with a vector each,
-MOST_KNOWN_UNSPACED = 6_000  # and without spaces between words, where a segmenter is larger
+LARGE = 2_600_000  # bytes of a model, as far as words and affixes can be left out; about so many of them are for
+FIXED, UNSPACED_MORE = 1_250_000, 500_000  # what all models have, and longer segmenters of text without spaces
+A_WORD, A_CHARACTER = 75, 200  # the vectors of a word or affix, and of a character
+A_TAG_SET, A_CLASS = 16_000, 132  # classifiers of tags
+OF_TEXT = 0.8  # each byte of distinct forms and their lemmas
+FEWEST = 2_000  # words and affixes
+MOST_RULES = 1_000  # that derive lemmas
 ENOUGH = 1000  # words of development data that suffice to measure coverage
 _RIGHT_TO_LEFT = frozenset({"R", "AL"})
 
@@ -85,7 +91,8 @@ class Survey:
     bad_trees: int = 0
     columns: Mapping[str, float] = field(default_factory=dict)  # fraction of words with a value, by tag column
     features: int = 0  # distinct values of FEATS
-    least_count: int = 2  # occurrences of a known word or affix, so that models stay small
+    least_count: int = 2  # occurrences of a known word or affix,
+    least_rules: int = 2  # and of a lemma rule, so that models stay small
     script: str = ""
     right_to_left: bool = False
     graphs: bool = False
@@ -135,7 +142,8 @@ def survey(data: TreebankData, candidates: Sequence[str]) -> Survey:
         bad_trees=len(bad),
         columns={name: filled(main, name) for name in tag_columns.OWN},
         features=len(set(bank.column("feats").names) - {NONE}),
-        least_count=_least_count(bank, MOST_KNOWN_UNSPACED if text.unspaced >= UNSPACED else MOST_KNOWN),
+        least_count=_least_known(bank, text),
+        least_rules=_least_rules(bank),
         script=script,
         right_to_left=right_to_left,
         graphs=_has_graphs(main),
@@ -145,15 +153,32 @@ def survey(data: TreebankData, candidates: Sequence[str]) -> Survey:
     )
 
 
-def _least_count(bank: Treebank, most: int) -> int:
-    """Return the least count of at least 2 which at most `most` of a treebank's words and affixes reach."""
-    column = bank.column("form")
+def _least_rules(bank: Treebank) -> int:
+    """Return the least count of at least 2 which at most `MOST_RULES` of a treebank's lemma rules reach."""
+    return _least_count(np.bincount(classes(bank, "lemma").ids).tolist(), MOST_RULES)
+
+
+def _least_known(bank: Treebank, text: TextCounts) -> int:
+    """Return the least count of words and affixes that a model knows, so that it has about `LARGE` bytes."""
+    forms = bank.column("form")
+    pairs = {*zip(forms.texts(), bank.column("lemma").texts(), strict=True)}
+    present = [name for name in tag_columns.OWN if filled(bank, name) >= PRESENT]
+    sets = tag_sets(bank, present, least_rules=_least_rules(bank), feats="auto")
+    left = LARGE - FIXED - (UNSPACED_MORE if text.unspaced >= UNSPACED else 0)
+    left -= A_CHARACTER * len(set("".join(forms.names)))
+    left -= sum(A_TAG_SET + A_CLASS * len(names) for _, names in sets)
+    left -= round(OF_TEXT * sum(len(form.encode()) + len(lemma.encode()) for form, lemma in pairs))
     counts: Counter[str] = Counter()
-    for form, count in zip(column.names, np.bincount(column.ids, minlength=len(column.names)).tolist(), strict=True):
+    for form, count in zip(forms.names, np.bincount(forms.ids, minlength=len(forms.names)).tolist(), strict=True):
         counts[form.lower()] += count
         for part in own_affixes(form):
             counts[part] += count
-    reached = sorted(counts.values(), reverse=True)
+    return _least_count(counts.values(), max(left // A_WORD, FEWEST))
+
+
+def _least_count(counts: Iterable[int], most: int) -> int:
+    """Return the least number of at least 2 which at most `most` of the counts reach."""
+    reached = sorted(counts, reverse=True)
     return max(2, reached[most] + 1) if len(reached) > most else 2
 
 

@@ -1,4 +1,4 @@
-"""Plots: bars and scatters, written as SVG or PNG.
+"""Plots: bars, scatters and small diagrams, written as SVG or PNG.
 
 matplotlib, from the extra `plot`, is imported only here and only to draw. The same data give the same file, byte by
 byte.
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import io
 import os
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from ropewalk import files
@@ -15,15 +16,17 @@ from ropewalk.errors import FormatError, MissingExtraError
 from ropewalk.reporting.escaping import clean
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from types import ModuleType
 
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 Path = str | os.PathLike[str]
 
 SUFFIXES: Final = (".svg", ".png")
 SYMBOLS: Final = "oDs^v<>P"
+COLUMNS: Final = 8  # of small diagrams
 STYLE: Final = {
     "svg.hashsalt": "ropewalk",  # ids in the file would otherwise be random
     "svg.fonttype": "none",  # text stays text
@@ -131,6 +134,44 @@ def scatter(
     _draw(path, fill, labels, 1)
 
 
+def diagrams(
+    path: Path,
+    panels: Mapping[str, Mapping[str, Sequence[tuple[float, float]]]],
+    labels: AxisLabels = AxisLabels(),  # noqa: B008 - a frozen value
+) -> None:
+    """Draw small diagrams of shares from 0 to 1, one for each name in `panels`, into the file `path`.
+
+    A panel has lines by name, each a sequence of points. A grey diagonal shows where both axes have the same value.
+    """
+    columns = min(max(len(panels), 1), COLUMNS)
+    rows = -(-len(panels) // columns)
+    names = list(dict.fromkeys(name for lines in panels.values() for name in lines))
+    with _figure(path, (1.2 * columns + 0.6, 1.25 * rows + 0.8)) as figure:
+        grid = figure.subplots(max(rows, 1), columns, sharex=True, sharey=True, squeeze=False).flatten()
+        for axes, (title, lines) in zip(grid, panels.items(), strict=False):
+            axes.plot([0, 1], [0, 1], color="0.7", linewidth=0.8)
+            for name, points in lines.items():
+                axes.plot(
+                    [x for x, _ in points],
+                    [y for _, y in points],
+                    color=f"C{names.index(name) % 10}",
+                    marker=".",
+                    markersize=3,
+                    linewidth=1,
+                    label=name,
+                )
+            axes.set_title(clean(title), fontsize=8, pad=2)
+            axes.set(xlim=(0, 1), ylim=(0, 1), xticks=(0, 1), yticks=(0, 1), aspect="equal")
+            axes.tick_params(labelsize=7)
+        for axes in grid[len(panels) :]:
+            axes.set_axis_off()
+        drawn = {str(line.get_label()): line for axes in grid for line in axes.lines if line.get_label() in names}
+        figure.legend(drawn.values(), map(clean, drawn), loc="outside right upper", fontsize=8)
+        figure.suptitle(clean(labels.title), fontsize=10)
+        figure.supxlabel(clean(labels.x), fontsize=8)
+        figure.supylabel(clean(labels.y), fontsize=8)
+
+
 def pareto(points: Mapping[str, Point], *, highest: tuple[bool, bool] = (True, True)) -> tuple[str, ...]:
     """Return the names of the points of the Pareto front: no other point is as good on both axes and better on one.
 
@@ -156,21 +197,28 @@ def _matplotlib() -> ModuleType:
 
 
 def _draw(path: Path, fill: Callable[[Axes], None], labels: AxisLabels, series: int, *, width: float = 6.4) -> None:
-    """Draw a plot whose axes `fill` draws on, and write it to `path`; if an error occurs, no file is written.
+    """Draw a plot whose axes `fill` draws on, and write it to `path`.
 
     With several `series`, the plot has a legend.
     """
-    require(path)
-    matplotlib = _matplotlib()
-    kind = os.fspath(path).lower().rpartition(".")[2]
-    out = io.BytesIO()
-    with matplotlib.rc_context(STYLE):
-        figure = matplotlib.figure.Figure(figsize=(min(width, 24.0), 4.2), layout="constrained")
+    with _figure(path, (min(width, 24.0), 4.2)) as figure:
         axes = figure.subplots()
         fill(axes)
         axes.set(title=clean(labels.title), xlabel=clean(labels.x), ylabel=clean(labels.y))
         if series > 1:
             figure.legend(loc="outside right upper", fontsize=8)
+
+
+@contextmanager
+def _figure(path: Path, size: tuple[float, float]) -> Iterator[Figure]:
+    """Yield a figure of a size in inches, and write it to `path`; if an error occurs, no file is written."""
+    require(path)
+    matplotlib = _matplotlib()
+    kind = os.fspath(path).lower().rpartition(".")[2]
+    out = io.BytesIO()
+    with matplotlib.rc_context(STYLE):
+        figure = matplotlib.figure.Figure(figsize=size, layout="constrained")
+        yield figure
         figure.savefig(out, format=kind, metadata={"Date": None} if kind == "svg" else {"Software": None})
     with files.creating(path) as file:
         file.write(out.getvalue())
