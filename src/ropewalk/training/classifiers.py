@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, ClassVar, final
 
 import torch
 from torch import Tensor, nn
+from torch.nn import functional
 
 from ropewalk.models.scorer import TREES
 from ropewalk.training.dropout import Dropout
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 DISTANCES = (-32, -16, -8, -4, -2, -1, 0, 1, 3, 7, 15, 31)  # upper bounds of the classes of head minus word
 IMPOSSIBLE = -1e4  # the score of an arc that must not be chosen
 SLOPE = 0.1  # of LeakyReLU below zero
+FEW = 32  # classes of classifiers that are computed together
 PAIRS = TREES.sides("pair")  # outputs: see `models.scorer.Classifiers.outputs`
 
 
@@ -42,10 +44,34 @@ class FeedForward(nn.Module):
         super().__init__()
         self.layers = _layers(size, hidden, out, dropout)
 
+    @property
+    def linear(self) -> list[nn.Linear]:
+        """The linear layers: one or two."""
+        return [layer for layer in self.layers if isinstance(layer, nn.Linear)]
+
     def forward(self, words: Tensor) -> Tensor:
         """Return the score of each class for each word: [words, size] to [words, out]."""
         scores: Tensor = self.layers(words)
         return scores
+
+
+def several(classifiers: Sequence[FeedForward], words: Tensor) -> list[Tensor]:
+    """Return the scores of several classifiers for each word, a tensor [words, out] for each.
+
+    They are what each classifier returns alone. Those with at most `FEW` classes are computed together in two products.
+    """
+    together = {one: one.linear for one in classifiers if len(one.linear) > 1 and one.linear[-1].out_features <= FEW}
+    if len(together) < 2:
+        return [one(words) for one in classifiers]
+    first, last = zip(*together.values(), strict=True)
+    weights, biases = torch.cat([layer.weight for layer in first]), torch.cat([layer.bias for layer in first])
+    hidden = functional.leaky_relu(functional.linear(words, weights, biases), SLOPE)
+    hidden = next(iter(together)).layers[-2](hidden)  # dropout
+    tables = torch.stack([functional.pad(layer.weight, (0, 0, 0, FEW - layer.out_features)) for layer in last])
+    scores = hidden.unflatten(1, (len(last), -1)).transpose(0, 1) @ tables.transpose(1, 2)
+    rows = zip(together, last, scores.unbind(), strict=True)
+    found = {one: row[:, : layer.out_features] + layer.bias for one, layer, row in rows}
+    return [found[one] if one in found else one(words) for one in classifiers]
 
 
 class RelationHead(nn.Module, ABC):

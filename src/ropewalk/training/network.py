@@ -20,6 +20,7 @@ from ropewalk.training.classifiers import (
     PairRelations,
     WordRelations,
     one_layer,
+    several,
 )
 from ropewalk.training.crf import TreeMarginals, Wanted, arc_loss, whole_loss
 from ropewalk.training.dropout import Dropout
@@ -180,8 +181,8 @@ class Network(nn.Module):
             losses.append(options.arc_weight * loss)
         relations = self.relations.under_heads(words, targets.places, targets.classes)
         losses.append(_loss(relations, targets.relations, taught, taught.relations if taught else None))
-        for number, (head, tag) in enumerate(zip(self.tags, targets.tags, strict=True)):
-            loss = _loss(head(words), tag, taught, taught.tags[number] if taught else None)
+        for number, (scores, tag) in enumerate(zip(several([*self.tags], words), targets.tags, strict=True)):
+            loss = _loss(scores, tag, taught, taught.tags[number] if taught else None)
             losses.append(options.tag_weight * loss)
         if self.graphs is not None and targets.graphs is not None:
             losses.append(options.graph_weight * self.graphs.loss(words, lengths, targets.graphs))
