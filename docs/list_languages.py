@@ -1,7 +1,7 @@
 """Write what the documentation says about languages: the page `languages.md`, and a paragraph in two first pages.
 
-The rows are the models of the catalogue. Scores are those in their `config.json`, the speed is that in their card.
-`recipes/treebanks.tsv` has the words of treebanks, `results/published-languages.json` the figures of other parsers.
+The rows are the models of the catalogue. `results/models.csv` has their scores and speed, `recipes/treebanks.tsv` the
+words of treebanks, `results/published-languages.json` the figures of other parsers.
 """
 
 from __future__ import annotations
@@ -15,8 +15,7 @@ from statistics import mean
 from typing import TYPE_CHECKING, Any
 
 from ropewalk.files import creating
-from ropewalk.models.catalogue import DATA, in_folder, offered
-from ropewalk.models.packages import module_of
+from ropewalk.models.catalogue import offered
 from ropewalk.reporting.tables import Table, TableColumn, to_markdown
 
 if TYPE_CHECKING:
@@ -32,26 +31,21 @@ PUBLISHED = DOCS / "results" / "published-languages.json"
 PAGE = DOCS / "languages.md"
 FIRST_PAGES = {REPOSITORY / "README.md": "docs/", DOCS / "README.md": ""}  # with the path from there to the docs
 BEGIN, END = "<!-- languages: written by make models -->\n", "<!-- end of languages -->\n"
-SPEED = re.compile(r"on one core: ([\d,]+) words a second")  # as recipes/measure_models.py writes it into a card
+MEASURED = DOCS / "results" / "models.csv"
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A model of the table; scores are from 0 to 1, None if `config.json` does not have them."""
+    """A model of the table, and what was measured of it; nothing if it was not measured."""
 
     model: ModelSummary
-    scores: Mapping[str, float]  # from raw text, F1
-    speed: int | None  # words a second
+    measured: Mapping[str, float]  # words a second, and scores from raw text: F1 in percent
     published: Mapping[str, float]  # the LAS of other systems, in percent
 
     @property
     def treebanks(self) -> list[str]:
         """The names of the treebanks, the main one first."""
         return self.model.treebank.split(", ")
-
-    def score(self, measure: str) -> float | None:
-        """Return a score from raw text in percent."""
-        return 100 * self.scores[measure] if measure in self.scores else None
 
 
 def published() -> list[Mapping[str, Any]]:
@@ -69,22 +63,14 @@ def treebanks() -> dict[str, dict[str, str]]:
 def rows() -> list[Row]:
     """Return the models of the catalogue, sorted by language and size."""
     systems = published()
+    with MEASURED.open(encoding="utf-8", newline="") as file:
+        measured = {row.pop("model"): row for row in csv.DictReader(file)}
     found = []
     for model in sorted(offered(), key=lambda model: (model.language, model.bytes)):
-        inside = DATA / "models" / model.name
-        package = REPOSITORY / "models" / model.name / module_of(model.name) / model.name
-        folder = inside if inside.is_dir() else package
-        card = folder / "README.md"
-        speed = SPEED.search(card.read_text(encoding="utf-8")) if card.is_file() else None
         main = model.treebank.split(", ")[0]
-        found.append(
-            Row(
-                model,
-                in_folder(folder).about.get("scores", {}).get("text", {}),
-                int(speed[1].replace(",", "")) if speed else None,
-                {system["name"]: system["las"][main] for system in systems if main in system["las"]},
-            )
-        )
+        figures = {key: float(value) for key, value in measured.get(model.name, {}).items()}
+        others = {system["name"]: system["las"][main] for system in systems if main in system["las"]}
+        found.append(Row(model, figures, others))
     return found
 
 
@@ -107,8 +93,8 @@ def table(models: Sequence[Row]) -> str:
         counts = [int(known[name][part]) for name in names if name in known]
         return sum(counts) if len(counts) == len(names) else None
 
-    def score(measure: str) -> Any:  # noqa: ANN401 - a function for a column
-        return lambda row: row.score(measure)
+    def figure(measure: str) -> Any:  # noqa: ANN401 - a function for a column
+        return lambda row: row.measured.get(measure)
 
     def others(name: str) -> Any:  # noqa: ANN401 - a function for a column
         return lambda row: row.published.get(name)
@@ -119,8 +105,8 @@ def table(models: Sequence[Row]) -> str:
         TableColumn("treebanks", numeric=False): lambda row: ", ".join(named(name, known) for name in row.treebanks),
         TableColumn("train, words"): lambda row: words(row.treebanks, "train"),
         TableColumn("test, words"): lambda row: words(row.treebanks[:1], "test"),
-        **{TableColumn(name, decimals=2): score(name) for name in ("Words", "UPOS", "UFeats", "Lemmas", "LAS")},
-        TableColumn("words/s"): lambda row: row.speed,
+        **{TableColumn(name, decimals=2): figure(name) for name in ("Words", "UPOS", "UFeats", "Lemmas", "LAS")},
+        TableColumn("words/s"): figure("words_per_second"),
         TableColumn("MB", decimals=1): lambda row: row.model.bytes / 1e6,
         **{
             TableColumn(f"{system['name']}, {system['release']}", decimals=2): others(system["name"])
@@ -140,7 +126,7 @@ def conclusions(models: Sequence[Row]) -> str:
         gaps = [
             row.published[system["name"]] - las
             for row in models
-            if system["name"] in row.published and (las := row.score("LAS")) is not None
+            if system["name"] in row.published and (las := row.measured.get("LAS")) is not None
         ]
         if gaps:
             gap = f"{abs(mean(gaps)):.1f} points {'above' if mean(gaps) > 0 else 'below'} ours"
@@ -176,12 +162,11 @@ by the text. [UDPipe 1](udpipe.md) was trained on the same files as some of thes
 {table(models).strip()}
 
 - Scores are F1 by the rules of CoNLL 2018, from the raw text of the test file of the first treebank: relations without
-  subtypes, punctuation included, one seed. A column that the treebank leaves empty scores like Words.
-  [Peers](peers.md) has the scores of the English models.
+  subtypes, punctuation included, one seed. A column that the treebank leaves empty scores like Words. Scores and
+  *words/s*, CPU time from text to trees on one core, are those of `python recipes/measure_models.py UD…`.
 - After each treebank is the release of Universal Dependencies, or the commit, from which it was taken. *train* counts
   the words of all their train files, *test* those of the test file (`python recipes/count_words.py UD…`). The English
   models also learnt from other text.
-- *words/s* is CPU time from text to trees on one core (`python recipes/measure_models.py UD…`).
 - The last {len(published())} columns are the LAS from raw text that the authors of other parsers print. **They were not
   measured here, and not under equal terms.** Those parsers learnt from all training data of their release. Ours often
   had less: for many treebanks only a part of it, as *train* shows. Releases differ too: some treebanks were corrected

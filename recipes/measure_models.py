@@ -6,12 +6,14 @@ TREEBANKS are folders that contain treebanks in UD's layout. The models are `en`
 `models/` of the repository), or those named by `--only`. The script writes
 
 - speed and calibration into each model's card,
-- `reliability.csv` into the folder of results (by default `docs/results/`): for each model, and each of ten intervals
+- `models.csv` into the folder of results (by default `docs/results/`): speed, and scores from raw text by the rules of
+  CoNLL 2018,
+- `reliability.csv` beside it: for each model, and each of ten intervals
   of probability, how many arcs and how many trees have such a probability, its mean, and how many of them are right,
-- `reliability.svg` beside it, a diagram of these for each model.
+- `reliability.svg`, a diagram of these for each model.
 
 Rows of models that were not measured stay as they are. Speed is CPU time: measure while nothing else runs. Then
-`make models` puts the speeds into the page of languages.
+`make models` writes the page of languages.
 """
 
 from __future__ import annotations
@@ -30,10 +32,11 @@ from list_models import folders
 from ropewalk import conllu, files, load
 from ropewalk.models.catalogue import embedded_folder, in_folder
 from ropewalk.reporting.plots import AxisLabels, diagrams
+from ropewalk.scoring import conll18
 from ropewalk.training.segmenter_training import raw
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     import numpy.typing as npt
 
@@ -46,7 +49,10 @@ HEADING = "\n## Speed and calibration"  # of a part of the card
 INTERVALS = 10  # of probabilities
 LEAST = 10  # predictions of an interval that a diagram shows
 RUNS = 3
+MODELS, RELIABILITY = "models.csv", "reliability.csv"
 COLUMNS = ("model", "of", "interval", "number", "mean_probability", "right")
+MEASURES = ("Tokens", "Sentences", "Words", "UPOS", "XPOS", "UFeats", "Lemmas", "UAS", "LAS", "CLAS")
+SPEED = "words_per_second"
 ARCS, TREES = "arcs", "trees"
 
 
@@ -111,38 +117,51 @@ def reliability(parsed: Treebank, gold: Treebank) -> dict[str, Reliability]:
     return {ARCS: Reliability.of(found.arcs, right), TREES: Reliability.of(found.trees, whole)}
 
 
-def speed(parser: Parser, gold: Treebank) -> float:
-    """Return the words a second of CPU time with which the text of a treebank is parsed, the best of several runs."""
-    text = raw(gold)
-    best = 0.0
-    for _ in range(RUNS):
-        begun = time.process_time()
-        words = parser(text).treebank.words
-        best = max(best, words / max(time.process_time() - begun, 1e-9))
-    return best
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """What was measured of a model: words a second, scores from raw text from 0 to 1, and reliability."""
+
+    speed: float
+    scores: dict[str, float]
+    reliability: dict[str, Reliability]
+
+    @property
+    def lines(self) -> list[str]:
+        """Sentences about speed and reliability for the model's card."""
+        return [f"{self.speed:,.0f} words a second from text to trees."] + [
+            f"Of the {part}, {100 * of.right:.2f} % are right, and their mean probability is {100 * of.mean:.2f} %; "
+            f"the expected calibration error over {INTERVALS} intervals is {100 * of.error:.2f} points."
+            for part, of in self.reliability.items()
+        ]
 
 
-def measure(model: Path, test: Path) -> dict[str, Reliability]:
-    """Measure a model on a test file, write speed and calibration into its card, and return its reliability."""
+def measure(model: Path, test: Path) -> Measured:
+    """Measure a model on a test file; write speed and calibration into its card."""
     parser = load(model, threads=1)
     gold = conllu.read(test)
-    words_per_second = speed(parser, gold)
-    found = reliability(parser.treebank(gold), gold)
-    lines = [f"On `{test.name}`, on one core: {words_per_second:,.0f} words a second from text to trees."]
-    lines += [
-        f"Of the {part}, {100 * of.right:.2f} % are right, and their mean probability is {100 * of.mean:.2f} %; the "
-        f"expected calibration error over {INTERVALS} intervals is {100 * of.error:.2f} points."
-        for part, of in found.items()
-    ]
+    words_per_second, parsed = speed(parser, raw(gold))
+    evaluation = conll18.evaluate(gold, parsed)
+    scores = {name: evaluation[name].f1 for name in MEASURES}
+    found = Measured(words_per_second, scores, reliability(parser.treebank(gold), gold))
     card = model / "README.md"
     before = card.read_text(encoding="utf-8").split(HEADING)[0].rstrip("\n")
-    text = f"{before}\n{HEADING}\n\n{' '.join(lines)}\n"
+    text = f"{before}\n{HEADING}\n\nOn `{test.name}`, on one core: {' '.join(found.lines)}\n"
     with files.creating(card) as file:
         file.write(text.encode())
     return found
 
 
-def read(table: Path) -> dict[str, dict[str, Reliability]]:
+def speed(parser: Parser, text: str) -> tuple[float, Treebank]:
+    """Parse a text several times; return the words a second of CPU time in the best run, and the trees."""
+    best = 0.0
+    for _ in range(RUNS):
+        begun = time.process_time()
+        parsed = parser(text).treebank
+        best = max(best, parsed.words / max(time.process_time() - begun, 1e-9))
+    return best, parsed
+
+
+def read_reliability(table: Path) -> dict[str, dict[str, Reliability]]:
     """Return the rows of `reliability.csv` by model, arcs or trees; empty if there is no such file."""
     found: dict[str, dict[str, list[Interval]]] = {}
     if table.is_file():
@@ -153,18 +172,32 @@ def read(table: Path) -> dict[str, dict[str, Reliability]]:
     return {name: {part: Reliability(tuple(rows)) for part, rows in parts.items()} for name, parts in found.items()}
 
 
-def write(table: Path, found: dict[str, dict[str, Reliability]]) -> None:
+def write_reliability(table: Path, found: dict[str, dict[str, Reliability]]) -> None:
     """Write `reliability.csv`, and the diagrams beside it."""
-    with table.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(COLUMNS)
-        for name, parts in sorted(found.items()):
-            for part, of in parts.items():
-                for place, interval in enumerate(of.intervals):
-                    row = (interval.number, f"{interval.mean:.4f}", interval.right)
-                    writer.writerow([name, part, f"{place / INTERVALS:.1f}", *row])
+    rows = [
+        (name, part, f"{place / INTERVALS:.1f}", interval.number, f"{interval.mean:.4f}", interval.right)
+        for name, parts in sorted(found.items())
+        for part, of in parts.items()
+        for place, interval in enumerate(of.intervals)
+    ]
+    _write(table, COLUMNS, rows)
     series = {name: {part: of.points for part, of in parts.items()} for name, parts in sorted(found.items())}
     diagrams(table.with_suffix(".svg"), series, AxisLabels("", "mean probability", "share of right ones"))
+
+
+def read_scores(table: Path) -> dict[str, dict[str, str]]:
+    """Return the rows of `models.csv` by model; empty if there is no such file."""
+    if not table.is_file():
+        return {}
+    with table.open(encoding="utf-8", newline="") as file:
+        return {row.pop("model"): row for row in csv.DictReader(file)}
+
+
+def _write(table: Path, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
+    with table.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(columns)
+        writer.writerows(rows)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -180,18 +213,24 @@ def main(arguments: Sequence[str] | None = None) -> None:
     unknown = {*options.only} - {*models}
     if unknown:
         parser.error(f"there is no model {', '.join(sorted(unknown))}")
-    table = Path(options.results) / "reliability.csv"
-    found = {name: parts for name, parts in read(table).items() if name in models}
+    results = Path(options.results)
+    reliable = {name: parts for name, parts in read_reliability(results / RELIABILITY).items() if name in models}
+    scored = {name: row for name, row in read_scores(results / MODELS).items() if name in models}
     for name in options.only or sorted(models):
         main_treebank = in_folder(models[name]).summary.treebank.split(", ")[0]
         test = known[main_treebank].files.get("test") if main_treebank in known else None
         if test is None:
             print(f"{name}: no test file of {main_treebank}", flush=True)
             continue
-        found[name] = measure(models[name], test)
-        errors = ", ".join(f"{part} {100 * of.error:.2f}" for part, of in found[name].items())
-        print(f"{name}: expected calibration error in points: {errors or 'no probabilities'}", flush=True)
-    write(table, {name: parts for name, parts in found.items() if parts})
+        found = measure(models[name], test)
+        reliable[name] = found.reliability
+        scored[name] = {SPEED: f"{found.speed:.0f}", **{key: f"{100 * f1:.2f}" for key, f1 in found.scores.items()}}
+        print(f"{name}: LAS {scored[name]['LAS']}, {' '.join(found.lines)}", flush=True)
+    write_reliability(results / RELIABILITY, {name: parts for name, parts in reliable.items() if parts})
+    columns = (SPEED, *MEASURES)
+    _write(
+        results / MODELS, ("model", *columns), [(name, *map(row.get, columns)) for name, row in sorted(scored.items())]
+    )
 
 
 if __name__ == "__main__":
