@@ -45,6 +45,7 @@ from ropewalk.training.segmenter_training import (
     altered,
     as_onnx,
     context,
+    ended,
     renamed,
     train,
     varied,
@@ -330,6 +331,21 @@ def test_the_most_frequent_words_of_a_token_win_and_an_ending_keeps_the_table_sm
     assert learnt.split("Its") == ("It", "s")
     assert learnt.table == {}
     assert learnt.endings["s"] == Change(1, "", ("s",))
+
+
+def test_a_change_that_removes_nothing_must_recur_and_lengths_of_tokens_stay() -> None:
+    once = RawToken("evim", ("evim", "dim"), " ")
+    assert not Splitter.learn([once]).endings
+    assert Splitter.learn(
+        [once, *(RawToken(f"{text}m", (f"{text}m", "dim"), " ") for text in ("anne", "baba"))]
+    ).endings
+    learnt = Splitter.learn([RawToken("evdeydi", ("evde", "ydi"), " ")])
+    assert learnt.split("İZMİR'DEYDİ") == ("İZMİR'DE", "YDİ")
+
+
+def test_no_word_of_a_token_begins_with_a_combining_mark() -> None:
+    splitter = Splitter.learn([RawToken("הבית", ("ה", "בית"), " ")])
+    assert splitter.split("הַשָּׁמַיִם") == ("הַ", "שָּׁמַיִם")
 
 
 def test_ends_and_beginnings_may_change_and_longer_ones_decide() -> None:
@@ -817,7 +833,8 @@ def test_names_replace_nouns_and_pronouns() -> None:
     tags = ["PROPN", "VERB", "NOUN", "ADV", "PUNCT", "PROPN", "VERB", "PRON", "PUNCT"]
     first, second = tokens_of(bank.with_columns({"upos": tags}), tagged=True)
     others = Substitutes.of([first, second])
-    assert others == Substitutes(("Anna", "Oakum"), initials=False, verbs={"ed": ["coiled", "hauled"], "es": ["ropes"]})
+    verbs = {"ed": ["coiled", "hauled"], "es": ["ropes"]}
+    assert others == Substitutes(("Anna", "Oakum"), initials=False, verbs=verbs, finals=("!", ".", "?"))
     found = {
         " ".join(token.text for token in renamed(first, others, np.random.default_rng(seed)).tokens)
         for seed in range(99)
@@ -837,6 +854,11 @@ def test_names_replace_nouns_and_pronouns() -> None:
     }
     assert "¿Anna coiled Anna?" in {text.strip() for text in texts}
     assert not any("¿¿" in text for text in texts)
+    ends = {ended(second, others, np.random.default_rng(seed)).tokens[-1] for seed in range(99)}
+    assert {(token.text, token.words) for token in ends} == {(mark, (mark,)) for mark in ".?!"}
+    assert ended(asked, Substitutes(finals=(".",)), np.random.default_rng(1)) == asked  # of another script
+    chinese = tokens_of(bank_of([("", ["他~", "來~", "。"])]))
+    assert Substitutes.of([*chinese]).finals == ("\u3002", "\uff01", "\uff1f")
     with_initials = Substitutes(("Anna", "Oakum"), initials=True)
     found = {" ".join(with_initials.name(np.random.default_rng(seed))) for seed in range(1000)}
     assert {"Anna", "A. Oakum", "O. A. Anna"} < found

@@ -3,6 +3,8 @@
 The segmenter is the one in the package. All texts are invented.
 """
 
+# ruff: noqa: RUF001 - letters of other scripts
+
 from __future__ import annotations
 
 from functools import cache
@@ -306,3 +308,70 @@ def test_full_stops_at_the_end_of_a_paragraph_are_tokens(
         bank = Treebank.concat(build(parts, Splitter(), rules))
         assert bank.column("form").texts() == expected
         assert text_of(bank) == text
+
+
+def ruled(text: str, rules: Rules = Rules(), ends: str = "", sentence: str = "") -> list[list[str]]:  # noqa: B008 - frozen
+    """Return the tokens of each sentence of a text; a network marked every place after a character in `ends`.
+
+    It marked the end of a sentence after those in `sentence`.
+    """
+    marks = np.array([END * (c in ends) | (END | SENTENCE) * (c in sentence) for c in text], dtype=np.uint8)
+    rules.apply(text, marks, 0, last=True)
+    out: list[list[str]] = [[""]]
+    for character, mark in zip(text, marks.tolist(), strict=True):
+        if character == " ":
+            out[-1] += [""] * bool(out[-1][-1])
+            continue
+        out[-1][-1] += character
+        out[-1] += [""] * bool(mark & END)
+        if mark & END and mark & SENTENCE:
+            out.append([""])
+    return [[token for token in tokens if token] for tokens in out if any(tokens)]
+
+
+def test_numbers_are_whole_unless_the_treebank_splits_them() -> None:
+    text = "1,234.50 and 12.05.2024 and ٣٫٥ kg. At 10:30"
+    whole = [["1,234.50", "and", "12.05.2024", "and", "٣٫٥", "kg", "."], ["At", "1", "0", ":", "3", "0"]]
+    assert ruled(text, ends="0123456789,:٫g", sentence=".") == whole
+    split = ruled("1.5 m. 2", Rules(split_numbers=True), ends="1m", sentence=".")
+    assert split == [["1", ".", "5", "m", "."], ["2"]]
+    assert ruled("1.5.", ends="5", sentence=".") == [["1.5", "."]]
+
+
+def test_dots_are_whole_where_the_treebank_has_them_so() -> None:
+    assert ruled("so...", ends="o.") == [["so", ".", ".", "."]]
+    assert ruled("so...", Rules(whole_dots=True), ends="o.") == [["so", "..."]]
+
+
+def test_no_sentence_ends_within_several_marks_or_before_a_closing_bracket() -> None:
+    assert ruled("no?! yes", ends="o!", sentence="?") == [["no", "?", "!"], ["yes"]]
+    assert ruled("好！！走", ends="好！", sentence="！") == [["好", "！", "！"], ["走"]]
+    assert ruled("「走。」他", ends="「走」", sentence="。") == [["「", "走", "。", "」"], ["他"]]
+    assert ruled("(It ends.) Now", ends="(s)", sentence=".") == [["(", "It", "ends", ".", ")"], ["Now"]]
+    marked_inside = np.array([0, SENTENCE, SENTENCE, END], dtype=np.uint8)  # no token ends at these marks
+    Rules().apply("a...", marked_inside, 0, last=True)
+    assert not marked_inside[-1] & SENTENCE
+
+
+def test_addresses_end_before_letters_of_scripts_without_spaces() -> None:
+    assert ruled("看https://a.org/b，下", ends="看，") == [["看", "https://a.org/b", "，", "下"]]
+    assert ruled("邮箱zhang@example.com吧", ends="箱") == [["邮箱", "zhang@example.com", "吧"]]
+    assert ruled("写main.py文件", ends="") == [["写", "main.py", "文件"]]
+    assert ruled("メールはa@b.jpまで", ends="は") == [["メールは", "a@b.jp", "まで"]]
+
+
+def test_a_last_full_stop_is_cut_from_a_sign() -> None:
+    rules = Rules(stops=frozenset())
+    assert ruled("5 €.", rules) == [["5", "€", "."]]
+    assert ruled("OK 😀.", rules) == [["OK", "😀", "."]]
+    assert ruled("etc.", Rules(stops=frozenset({"etc."}))) == [["etc."]]
+
+
+def test_a_quoted_question_goes_on_after_a_dash() -> None:
+    text = "«Ти прийдеш?» — запитала вона. Ні"
+    assert [tokens[0] for tokens in ruled(text, ends="«ш»а", sentence="?.")] == ["«", "Ні"]
+
+
+def test_marks_of_direction_are_no_tokens() -> None:
+    text = "\u202bIt ends.\u200f It\u200e lasts."
+    assert sentences(text) == ["It ends .", "It lasts ."]

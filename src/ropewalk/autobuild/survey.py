@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ropewalk import encodings
+from ropewalk.core.letters import lower
 from ropewalk.decoding.expected import LONGEST
 from ropewalk.laboratory.coverage import restricted
 from ropewalk.models import tag_columns
@@ -170,7 +171,7 @@ def _least_known(bank: Treebank, text: TextCounts) -> int:
     left -= round(OF_TEXT * sum(len(form.encode()) + len(lemma.encode()) for form, lemma in pairs))
     counts: Counter[str] = Counter()
     for form, count in zip(forms.names, np.bincount(forms.ids, minlength=len(forms.names)).tolist(), strict=True):
-        counts[form.lower()] += count
+        counts[lower(form)] += count
         for part in own_affixes(form):
             counts[part] += count
     return _least_count(counts.values(), max(left // A_WORD, FEWEST))

@@ -22,9 +22,10 @@ if TYPE_CHECKING:
 LONGEST_SHOWN = 30
 CHUNK = 1 << 16
 MOST_SPACES = 1 << 20  # in a row, since they are stored with the token before them
-# The characters that no token contains: white space, control characters, U+200B and U+FEFF.
+# The characters that no token contains: white space, control characters, marks of direction, U+200B and U+FEFF.
 _SPACE_CODES = (*range(0x21), *range(0x7F, 0xA1), 0x1680, *range(0x2000, 0x200C), 0x2028, 0x2029, 0x202F, 0x205F)
-SPACES = "".join(map(chr, (*_SPACE_CODES, 0x3000, 0xFEFF)))
+_DIRECTION_CODES = (0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A))
+SPACES = "".join(map(chr, (*_SPACE_CODES, *_DIRECTION_CODES, 0x3000, 0xFEFF)))
 LONGEST_LINE = 1 << 24  # characters of a line of tokens
 BETWEEN = re.compile("[ \t\r]+")
 # UD allows only single spaces in a form, between other characters, and no line breaks.

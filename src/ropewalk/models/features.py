@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ropewalk import files
+from ropewalk.core.letters import lower
 from ropewalk.errors import FormatError
 from ropewalk.models.sorted_texts import finder, searchable, texts_in, texts_table
 
@@ -83,7 +84,7 @@ def affixes(form: str) -> list[str]:
 
     The prefixes have 1 to 3 characters, the suffixes 1 to 4.
     """
-    word = form.lower()
+    word = lower(form)
     return [mark + word[:n] for n, mark in _BEGINNINGS] + [mark + word[-n:] for n, mark in _ENDS]
 
 
@@ -121,7 +122,7 @@ class Vocabulary:
         """
         words, parts, shapes, characters = counters = tuple(Counter[str]() for _ in range(4))
         for form, count in Counter(forms).items():
-            words[form.lower()] += count
+            words[lower(form)] += count
             shapes[shape(form)] += count
             for part in own_affixes(form):
                 parts[part] += count
@@ -185,7 +186,7 @@ class Lookup:
 
     def _indices(self, forms: Sequence[str]) -> list[list[int]]:
         """Return the vocabulary indices of each word, its static vector, its shape, its affixes and its characters."""
-        low = [form.lower() for form in forms]
+        low = [lower(form) for form in forms]
         vectors = np.array(self._vectors(forms), dtype=np.int64)
         rows = np.full((len(forms), 3 + AFFIXES + MOST_CHARACTERS), -1, dtype=np.int64)
         rows[:, 0] = self._words(low)

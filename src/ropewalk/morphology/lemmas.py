@@ -11,6 +11,8 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
+from ropewalk.core.letters import lower
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
@@ -18,17 +20,12 @@ WHOLE = "="
 LEAST_SHARED = 2  # characters; a single one is enough only at the start of both
 
 
-def _lower(text: str) -> str:
-    """Return `text` in lower case; a character whose lower case is longer than one character stays."""
-    return "".join(low if len(low := character.lower()) == 1 else character for character in text)
-
-
 def _capitalized(text: str) -> str:
-    return text[:1].upper() + _lower(text[1:])
+    return text[:1].upper() + lower(text[1:])
 
 
 CASINGS: dict[str, Callable[[str], str]] = {  # the first that yields the lemma is used
-    "lower": _lower,
+    "lower": lower,
     "same": str,
     "title": _capitalized,
     "upper": str.upper,
@@ -37,11 +34,11 @@ CASINGS: dict[str, Callable[[str], str]] = {  # the first that yields the lemma 
 
 def lemma_rule(form: str, lemma: str) -> str:
     """Return the lemma rule that changes `form` into `lemma`, such as `lower|-0+|-3+y`."""
-    at_form, at_lemma, shared = _longest_shared(_lower(form), _lower(lemma))
+    at_form, at_lemma, shared = _longest_shared(lower(form), lower(lemma))
     if shared >= LEAST_SHARED or (shared and at_form == at_lemma == 0):
         cut = len(form) - at_form - shared
         before, after = lemma[:at_lemma], lemma[at_lemma + shared :]
-        for written in (_lower, str):  # lower case makes fewer rules, if the casing restores the lemma
+        for written in (lower, str):  # lower case makes fewer rules, if the casing restores the lemma
             edits = f"-{at_form}+{written(before)}|-{cut}+{written(after)}"
             for casing in CASINGS:
                 rule = f"{casing}|{edits}"

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from itertools import accumulate, takewhile
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from ropewalk.core.letters import combines, lower
 from ropewalk.models.packed import texts_of
 
 if TYPE_CHECKING:
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from ropewalk.segmentation.tokens import RawToken
 
 _APOSTROPHES = dict.fromkeys(map(ord, "\u2019\u2018\u0060\u00b4\u02bc"), "'")
+RECURRING = 3  # occurrences
 CONTEXT = 3  # characters beside a change that its key may also include
 
 
@@ -87,7 +89,12 @@ class Splitter:
                 change = Change(len(whole) - after, words[-1][: len(words[-1]) - after], words[:-1])
                 begins.update((whole[:size], change) for size in _sizes(change, whole))
         endings, beginnings = (
-            dict(text_and_change for text_and_change, _ in reversed(some.most_common())) for some in (ends, begins)
+            dict(
+                key_and_change
+                for key_and_change, count in reversed(some.most_common())
+                if _likely(key_and_change[1], count)
+            )
+            for some in (ends, begins)
         )
         rules = cls({}, endings, beginnings)
         table = {whole: many.most_common(1)[0][0] for whole, many in seen.items()}
@@ -126,15 +133,14 @@ class Splitter:
             return (token,)
         if low in self.table:
             return cased(token, self.table[low])
-        own = token if len(token) == len(low) else low
         for size in range(len(low) - 1, 0, -1):
             ending, beginning = self.endings.get(low[-size:]), self.beginnings.get(low[:size])
             if beginning is not None and (ending is None or len(self.beginnings) > len(self.endings)):
-                return cased(token, (*beginning.words, beginning.kept + own[beginning.length :]))
+                return _with_marks(cased(token, (*beginning.words, beginning.kept + token[beginning.length :])))
             if ending is not None:
                 rest = len(low) - ending.length
-                first = self.table.get(low[:rest] + ending.kept, (own[:rest] + ending.kept,))
-                return cased(token, (*first, *ending.words))
+                first = self.table.get(low[:rest] + ending.kept, (token[:rest] + ending.kept,))
+                return _with_marks(cased(token, (*first, *ending.words)))
         return (token,)
 
 
@@ -143,6 +149,11 @@ def _words(value: Any) -> tuple[str, ...]:  # noqa: ANN401 - any JSON
     if not isinstance(value, list) or not value or not all(isinstance(word, str) and word for word in value):
         raise TypeError(f"{value!r:.40} where a list of words is expected")
     return tuple(value)
+
+
+def _likely(change: Change, count: int) -> bool:
+    """Return whether a change is no error of annotation: one that leaves the token as it is must recur."""
+    return count >= RECURRING or change.length > 0 or change.kept != ""
 
 
 def _sizes(change: Change, token: str) -> range:
@@ -156,8 +167,18 @@ def _alike(first: str, second: str) -> int:
 
 
 def plain(text: str) -> str:
-    """Return a text in lower case, with `'` for any apostrophe."""
-    return text.lower().translate(_APOSTROPHES)
+    """Return a text in lower case, with `'` for any apostrophe; it has as many characters as before."""
+    return lower(text).translate(_APOSTROPHES)
+
+
+def _with_marks(words: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the words of a token such that none begins with a combining mark; marks move to the word before."""
+    out = [words[0]]
+    for word in words[1:]:
+        rest = word.lstrip("".join(character for character in word if combines(character)))
+        out[-1] += word[: len(word) - len(rest)]
+        out += [rest] * bool(rest)
+    return tuple(out)
 
 
 def cased(token: str, words: tuple[str, ...]) -> tuple[str, ...]:

@@ -3,7 +3,7 @@
 A *chunk* is a span without spaces, with the id of the spaces before it. It is cut after `LONGEST` characters. The id of
 a run of spaces does not depend on their number. It says whether the run contains a blank line, a line break after a
 line of fewer than `FEW` chunks, a line break after a longer line, or none. Characters that cannot be part of a form
-count as spaces: white space, control characters, zero-width spaces.
+count as spaces: white space, control characters, marks of direction, zero-width spaces.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ def codes_of(text: str, characters: int = 0, lines: int = 0) -> npt.NDArray[np.u
 
 
 def is_space(character: str) -> bool:
-    """Return whether a character counts as a space: white space, a control character or a zero-width space."""
+    """Return whether a character is white space, a control character, a mark of direction or a zero-width space."""
     return character in SPACES
 
 

@@ -1,10 +1,11 @@
 """Rules that override the marks of a network, for cases that are missing in treebanks.
 
 Each of these is one token: web and mail addresses, `#tags` and `@names`, names of files and of programs such as
-`Node.js` and `C++`, hearts, dashes and ellipses. No sentence ends with an abbreviation (see `languages`), or before a
-closing quote. None ends with a quoted question or exclamation if a small letter or the speaker follows. Headings,
-quoted lines and list items begin sentences. A sentence also ends at the end of a heading or a quoted line. A full stop
-at the end of a paragraph is a token, unless the treebank has the token before it only as an abbreviation.
+`Node.js` and `C++`, hearts, dashes and ellipses, and numbers such as `1,234.50` and `...` unless the treebank splits
+them. No sentence ends with an abbreviation (see `languages`), within a number or several marks such as `?!`, or before
+a closing quote or bracket. None ends with a quoted question or exclamation if a small letter or the speaker follows.
+Headings, quoted lines and list items begin sentences. A sentence also ends at the end of a heading or a quoted line. A
+full stop at the end of a paragraph is a token, unless the treebank has the token before it only as an abbreviation.
 
 For speed, each rule searches for a rare character first, and checks the text around it only then.
 """
@@ -16,6 +17,7 @@ import unicodedata
 from itertools import chain
 from typing import TYPE_CHECKING
 
+from ropewalk.core.letters import combines
 from ropewalk.segmentation import languages
 from ropewalk.segmentation.alignment import END, SENTENCE
 from ropewalk.segmentation.reading import FEW
@@ -28,7 +30,17 @@ if TYPE_CHECKING:
 CONTEXT = 500  # characters around spaces that rules read, before those with a line break and after any
 NEAR = 20  # characters before a heart, more than any word in `lovers` has
 ALONE = re.compile(r"([—…❤])\1*")
+DOTS = re.compile(r"\.{3,}")
+_WIDE = r"\u3000-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff\uff00-\uffef"  # written without spaces, or beside it
+_WORD = rf"[^\W{_WIDE}]"  # a character of an address
+WIDE = re.compile(rf"[{_WIDE}]")
+IN_NUMBER = re.compile(r"[.,:\u066b\u066c](?<=\d.)(?=\d)")
+NUMBER = re.compile(r"\d+(?:[.,\u066b\u066c]\d+)+")
+_FINAL = r"[.!?…\u3002\uff0e\uff01\uff1f\u061f]"
+FINALS = re.compile(rf"{_FINAL}(?={_FINAL}){_FINAL}+")
+CLOSERS = re.compile(r"[)\]\u300d\u300f\uff09\u3011\u3009\u300b\u201d]+")
 _QUOTES = r"[\"'\u2018\u2019\u201c\u201d«»]"
+_DASHES = r"(?:[\u2014\u2013-]\s+)?"
 STOP_BEFORE_BLANK = re.compile(r"\.(?=[^\S\n]*\n[^\S\n]*\n)")
 LAST_STOP = re.compile(r"\.(?=\s*\Z)")
 CLOSING = re.compile(rf"[.?!]{_QUOTES}+(?!\S)")
@@ -41,24 +53,27 @@ SPEAKER = (  # at most three words, a verb, perhaps a word, and a sign; `, "` ma
 NO_SPEAKER_YET = rf"(?:\S+{GAP}){{0,5}}\S*"  # too little text to know
 REST = rf"[^{_BREAKS}]*"  # of a line
 NO_LINE_YET = rf"{REST}(?:\n[ \t]*\S{{0,6}})?"  # too little text to know how the next line begins
+_LOCAL = rf"(?:{_WORD}|[.+%-])"
+_HOST = rf"(?:{_WORD}|-)+"
 ADDRESS = (  # on the web, or of mail
-    r"(?i:(?<!\w)(?:https?://|ftp://|www\.)[^\s<>\"\u201c\u201d\u2018\u2019«»\u2013\u2014\[\]{}|]*[\w/&=#%~+-]"
-    r"|(?<![\w.+%-])(?:mailto:)?[\w.+%-]*[\w.]@[\w-]+(?:\.[\w-]+)*\.\w+)"
+    rf"(?i:(?<!{_WORD})(?:https?://|ftp://|www\.)[^\s<>\"\u201c\u201d\u2018\u2019«»\u2013\u2014\[\]{{}}|{_WIDE}]*"
+    rf"(?:{_WORD}|[/&=#%~+-])"
+    rf"|(?<!{_WORD})(?<![.+%-])(?:mailto:)?{_LOCAL}*(?:{_WORD}|\.)@{_HOST}(?:\.{_HOST})*\.{_WORD}+)"
 )
 ADDRESS_SIGN = re.compile(r"[:@wW](?:(?<=:)//|(?<=@)[\w-]|(?<=[wW])[wW]{2}\.)")
 SCHEMES = ("https", "http", "ftp")
 LONGEST_SCHEME = max(map(len, SCHEMES))
 MAIL = "mailto:"
 POSSESSIVE = re.compile(r"['\u2019]s(?!\w)", re.IGNORECASE)
-_PATH = r"[^\s<>\"\u201c\u201d\u2018\u2019«»\[\]{}|]*(?<=[\w/&=#%~+-])"
+_PATH = rf"[^\s<>\"\u201c\u201d\u2018\u2019«»\[\]{{}}|{_WIDE}]*(?<=[\w/&=#%~+-])"
 NAME = (
     r"(?P<sign>(?:(?P<at>@)|#)(?<![^\s(\[{\"'\u2018\u201c«].)(?=\w*[^\W\d])\w+(?(at)(?:\.[a-z0-9_]+)*)(?!\w|\.\w)"
     r"|(?P<heart><3+)(?<![\w<]<3)(?![\w.,]*\d)(?!\w))"
     r"|(?P<name>\+(?<=\w.)(?<!\bA.)\+(?:(?<=\bC..)\d\w)?(?![\w+])|#(?<=\b[A-Z].)(?!\w))"
     rf"|(?P<site>\.(?<=\w.)(?:(?:com|edu|gov|info|io|net|org|[a-z]{{2}})(?:\.[a-z]{{2}})?/{_PATH}"
-    r"|(?:(?:com|edu|gov|io|net|org)(?:\.[a-z]{2})?|(?:ac|co)\.[a-z]{2})(?![\w@-]|\.\w)))"
+    rf"|(?:(?:com|edu|gov|io|net|org)(?:\.[a-z]{{2}})?|(?:ac|co)\.[a-z]{{2}})(?!{_WORD}|[@-]|\.\w)))"
     r"|(?P<file>\.(?<=\w.)(?:css|csv|docx?|exe|gif|html?|jpe?g|js|json|md|mp[34]|pdf|php|png|pptx?|py|sh|ts|txt|xlsx?|"
-    r"xml|ya?ml|zip)(?!\w)|\.NET(?!\w))"
+    rf"xml|ya?ml|zip)(?!{_WORD})|\.NET(?!{_WORD}))"
 )
 NAME_SIGN = re.compile(
     r"[@#<+]|\.\w"
@@ -75,11 +90,21 @@ class Rules:
     """The rules for a language: those of all languages, and its word lists if it has some.
 
     `language` is its name in UD, such as `English`. `stops` has the tokens of the treebank that end with a full stop,
-    in lower case, or is None if they are unknown.
+    in lower case, or is None if they are unknown. With `split_numbers`, numbers such as `1.5` may be several tokens;
+    with `whole_dots`, `...` is one.
     """
 
-    def __init__(self, language: str = "", stops: frozenset[str] | None = None) -> None:
+    def __init__(
+        self,
+        language: str = "",
+        stops: frozenset[str] | None = None,
+        *,
+        split_numbers: bool = False,
+        whole_dots: bool = False,
+    ) -> None:
         self._stops = stops
+        self._split_numbers = split_numbers
+        self._whole_dots = whole_dots
         self._abbreviations = languages.pattern(language)
         self._words = languages.KNOWN.get(language, languages.Language())
 
@@ -96,6 +121,10 @@ class Rules:
                     marks[at] = END
         if self._stops is not None:
             self._full_stops(text, marks, first, last=last)
+        self._numbers(text, marks, first)
+        for match in DOTS.finditer(text, first) if self._whole_dots else ():
+            _whole(text, marks, *match.span())
+        _closers(text, marks, first)
         unknown = self._quotes(text, marks, first, last=last)
         unknown = min(_lines(text, marks, first, last=last), unknown)
         for match in re.compile(NAME).finditer(text, first) if NAME_SIGN.search(text, first) else ():
@@ -112,7 +141,8 @@ class Rules:
     def _full_stops(self, text: str, marks: MarkBits, first: int, *, last: bool) -> None:
         """Separate a full stop at the end of a paragraph from a word that the treebank never has as an abbreviation.
 
-        Words of one letter, words with a digit and words after a full stop, as in `U.S.`, are left as they are.
+        It is also separated from a sign such as `%`. Words of one letter, words with a digit and words after a full
+        stop, as in `U.S.`, are left as they are.
         """
         matches = STOP_BEFORE_BLANK.finditer(text, first)
         end = LAST_STOP.search(text, max(first, len(text.rstrip()) - 1)) if last else None
@@ -120,9 +150,24 @@ class Rules:
             stop = match.start()
             start = _back(text, stop, str.isalpha)
             beside, token = text[start - 1 : start] if start else "", text[start : stop + 1].lower()
-            if stop - start > 1 and not beside.isalnum() and beside != "." and token not in (self._stops or ()):
+            word = stop - start > 1 and not beside.isalnum() and beside != "."
+            sign = start == stop and unicodedata.category(beside or " ")[0] == "S"
+            if (word or sign) and token not in (self._stops or ()):
                 marks[stop - 1] |= END
                 marks[stop] = END | (marks[stop] & SENTENCE)
+
+    def _numbers(self, text: str, marks: MarkBits, first: int) -> None:
+        """Remove the ends of sentences within numbers, and those of tokens unless the treebank splits numbers."""
+        done = first
+        for sign in IN_NUMBER.finditer(text, first):
+            at = sign.start()
+            marks[at - 1 : at + 1] &= ~SENTENCE & 0xFF
+            if at < done or self._split_numbers or text[at] == ":":
+                continue
+            match = NUMBER.match(text, _back(text, at, str.isdecimal))
+            if match is not None:
+                done = match.end()
+                marks[match.start() : done - 1] = 0
 
     def _quotes(self, text: str, marks: MarkBits, first: int, *, last: bool) -> int:
         """Move sentence ends from before closing quotes to after them; remove them if the sentence continues.
@@ -148,7 +193,8 @@ class Rules:
         """Return whether a quotation continues with a small letter or a speaker; None if more text is needed."""
         spaces = re.compile(GAP).match(text, stop)
         start = spaces.end() if spaces else stop
-        if text[start : start + 1].islower():
+        dash = re.compile(_DASHES).match(text, start)
+        if text[dash.end() if dash else start :][:1].islower():
             return True
         if not self._words.speech:
             return False
@@ -167,6 +213,17 @@ class Rules:
 
 
 NEUTRAL = Rules()
+
+
+def _closers(text: str, marks: MarkBits, first: int) -> None:
+    """Move sentence ends within several final marks to the last one, and those before closing brackets after them."""
+    spans = [match.span() for match in FINALS.finditer(text, first)]
+    spans += [(max(match.start() - 1, 0), match.end()) for match in CLOSERS.finditer(text, first)]
+    for start, stop in spans:
+        inside = marks[start : stop - 1]
+        if ((inside & SENTENCE > 0) & (inside & END > 0)).any():
+            marks[start:stop] &= ~SENTENCE & 0xFF
+            marks[stop - 1] |= END | SENTENCE
 
 
 def _lines(text: str, marks: MarkBits, first: int, *, last: bool) -> int:
@@ -226,9 +283,9 @@ def _name(text: str, marks: MarkBits, match: re.Match[str]) -> int:
     """Mark a matched name as one token, and a possessive ending after it as another; return where the name ends."""
     start, stop = match.span()
     if match["name"]:
-        start = _back(text, start, str.isalnum)
+        start = _back(text, start, _narrow)
     elif match["site"] or match["file"]:
-        start = _back(text, start, lambda character: character.isalnum() or character in "._-")
+        start = _back(text, start, lambda character: _narrow(character) or character in "._-")
         while match["site"] and text[start] in "._-":
             start += 1
     stop = _whole(text, marks, start, _stop(text, start, stop) if match["site"] else stop)
@@ -238,7 +295,7 @@ def _name(text: str, marks: MarkBits, match: re.Match[str]) -> int:
 
 def _back(text: str, start: int, fits: Callable[[str], bool]) -> int:
     """Return where the run of characters before `start` begins that pass the test `fits` or are combining marks."""
-    while start and (fits(text[start - 1]) or _combines(text[start - 1])):
+    while start and (fits(text[start - 1]) or combines(text[start - 1])):
         start -= 1
     return start
 
@@ -252,7 +309,7 @@ def _own(text: str, marks: MarkBits, stop: int) -> None:
 
 def _whole(text: str, marks: MarkBits, start: int, stop: int) -> int:
     """Mark a span with the combining marks after it as one token, and return its end; a sentence end there is kept."""
-    while stop < len(text) and _combines(text[stop]):
+    while stop < len(text) and combines(text[stop]):
         stop += 1
     marks[start : stop - 1] = 0
     marks[stop - 1] = END | (marks[stop - 1] & SENTENCE)
@@ -261,8 +318,9 @@ def _whole(text: str, marks: MarkBits, start: int, stop: int) -> int:
     return stop
 
 
-def _combines(character: str) -> bool:
-    return character > "\u02ff" and unicodedata.category(character)[0] == "M"
+def _narrow(character: str) -> bool:
+    """Return whether a character is a letter or digit of a script with spaces between words."""
+    return character.isalnum() and not WIDE.match(character)
 
 
 def _addresses(text: str, marks: MarkBits, first: int) -> None:
@@ -273,7 +331,7 @@ def _addresses(text: str, marks: MarkBits, first: int) -> None:
             before = text[max(start - LONGEST_SCHEME, 0) : start].lower()
             start -= next((len(name) for name in SCHEMES if before.endswith(name)), 0)
         elif text[start] == "@":
-            start = _back(text, start, lambda character: character.isalnum() or character in "_.+%-")
+            start = _back(text, start, lambda character: _narrow(character) or character in "_.+%-")
             start -= len(MAIL) if text[max(start - len(MAIL), 0) : start].lower() == MAIL else 0
         match = re.compile(ADDRESS).match(text, start) if start >= done else None
         if match is None:

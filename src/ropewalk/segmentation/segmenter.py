@@ -81,7 +81,9 @@ class Segmenter:
         self._splitter = stored.splitter
         self._context = stored.context
         self._bare = stored.bare
-        self._rules = Rules(stored.language, stored.stops)
+        self._rules = Rules(
+            stored.language, stored.stops, split_numbers=stored.split_numbers, whole_dots=stored.whole_dots
+        )
         self._demand_fit(stored.vocabulary, name)
 
     @classmethod

@@ -26,6 +26,7 @@ FORMAT = "ropewalk-segmenter"
 VERSION = 3  # 1 had no hash
 PLAIN = 2  # the version of segmenters without a dictionary, which 0.2 reads too
 DESCRIPTION, GRAPH = "segmenter.json", "segmenter.onnx"
+SWITCHES = ("split_numbers", "whole_dots")  # see `Stored`
 MOST_CONTEXT = 1024  # chunks on each side that a network may read
 MOST_BARE = 100  # log-odds
 MOST_CHARACTERS = (1 << 15) - FIRST_CHARACTER  # their numbers have 16 bits
@@ -38,7 +39,8 @@ class Stored:
     `context` is the number of chunks that the network reads on each side. `graph` is the network as an ONNX file.
     `training` has the options and scores of its training. `stops` has the tokens of the treebank that end with a full
     stop, in lower case; None if they are unknown, or if its sentences do not end with full stops. `bare` is what the
-    log-odds of the end of a sentence must exceed after a letter or digit within a line.
+    log-odds of the end of a sentence must exceed after a letter or digit within a line. `split_numbers` says whether
+    numbers such as `1.5` are several tokens, `whole_dots` whether `...` is one.
     """
 
     vocabulary: CharacterVocabulary
@@ -48,6 +50,8 @@ class Stored:
     training: dict[str, Any]
     stops: frozenset[str] | None = None
     bare: float = 0.0
+    split_numbers: bool = False
+    whole_dots: bool = False
 
     @property
     def language(self) -> str:
@@ -74,6 +78,7 @@ def save(path: Path, stored: Stored) -> None:
         **_dictionary_table(stored.vocabulary),
         **({} if stored.stops is None else {"stops": " ".join(sorted(stored.stops))}),
         **({"bare": stored.bare} if stored.bare else {}),
+        **{name: True for name in SWITCHES if getattr(stored, name)},
         "multiwords": stored.splitter.to_json(),
         "training": stored.training,
     }
@@ -125,7 +130,11 @@ def _stored(table: dict[str, Any], graph: bytes) -> Stored:
         raise ValueError(f"log-odds of {bare!r:.40} where a number from 0 to {MOST_BARE} is expected")
     stops = frozenset(_text(table["stops"]).split(" ")) if "stops" in table else None
     splitter = Splitter.from_json(table["multiwords"])
-    return Stored(_vocabulary(table), splitter, context, graph, training, stops, float(bare))
+    switches = {name: table.get(name, False) for name in SWITCHES}
+    for value in switches.values():
+        if type(value) is not bool:
+            raise TypeError(f"{value!r:.40} where true or false is expected")
+    return Stored(_vocabulary(table), splitter, context, graph, training, stops, float(bare), **switches)
 
 
 def _vocabulary(table: dict[str, Any]) -> CharacterVocabulary:

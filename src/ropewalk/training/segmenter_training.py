@@ -51,6 +51,7 @@ from ropewalk.segmentation.reading import (
     words_known,
 )
 from ropewalk.segmentation.reading import PARAGRAPH as PARAGRAPH_BEGINS
+from ropewalk.segmentation.rules import DOTS, NUMBER
 from ropewalk.segmentation.segmenter import Segmenter, network_sizes
 from ropewalk.segmentation.segmenter_files import GRAPH, Stored, save
 from ropewalk.segmentation.tokens import RawToken, tokens_of
@@ -65,7 +66,7 @@ from ropewalk.treebank.treebank import Treebank
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     import numpy.typing as npt
     import onnx
@@ -87,8 +88,12 @@ PARAGRAPHS = 20  # number of paragraphs with the same layout in training
 SAMPLES = 40  # windows of text that show the usual range of values
 SEPARATED = 10  # see `stops_of`
 WITH_INITIALS = 0.1  # share of names that get initials
+ENDED = 0.1  # share of sentences with another final mark
 MARKED = 0.2  # share of sentences with other names that get marks before and after them
 NAME, VERB, NOUN = "PROPN", "VERB", "NOUN"
+SCRIPT_FINALS = {"\u060c": ".!\u061f", "\u3002": "\u3002\uff01\uff1f", "\u0964": "\u0964!?"}  # by a mark of the script
+LATIN_FINALS = ".!?"
+FINALS = frozenset(LATIN_FINALS).union(*SCRIPT_FINALS.values())
 REPLACED = frozenset({NOUN, "PRON", NAME})
 ENDING = 2  # letters that a verb and one in its place have in common
 GRAM_SPREAD = 0.3  # of initial embeddings of two characters
@@ -252,7 +257,11 @@ def train(
         rounded(whole_convolutions(graph, "characters")), _samples(trained, raw(dev)), trained.context
     )
     content = small.SerializeToString(deterministic=True)
-    stored = Stored(vocabulary, splitter, trained.context, content, {}, stops_of(sentences), bare)
+    switches = {
+        "split_numbers": mostly_cut(aligned, (match.span() for match in NUMBER.finditer(aligned.text))),
+        "whole_dots": not mostly_cut(aligned, (match.span() for match in DOTS.finditer(aligned.text))),
+    }
+    stored = Stored(vocabulary, splitter, trained.context, content, {}, stops_of(sentences), bare, **switches)
     segmenter = Segmenter(stored, config.training.threads)
     banks = {"dev": dev, **({} if test is None else {"test": test})}
     results = {part: scores(bank, segmenter.segment(raw(bank))) for part, bank in banks.items()}
@@ -282,6 +291,12 @@ def stops_of(sentences: Sequence[RawSentence]) -> frozenset[str] | None:
         return None
     texts = {token.text.lower() for sentence in sentences for token in sentence.tokens if token.text.endswith(".")}
     return frozenset(text for text in texts if not any(map(is_space, text)))
+
+
+def mostly_cut(aligned: Aligned, spans: Iterable[tuple[int, int]]) -> bool:
+    """Return whether more than half of some spans of a text have the end of a token inside."""
+    cut = [bool((aligned.marks[start : stop - 1] & END).any()) for start, stop in spans]
+    return 2 * sum(cut) > len(cut)
 
 
 def _dictionaries(sentences: Sequence[RawSentence], longest: int) -> tuple[Dictionary, Dictionary]:
@@ -555,7 +570,8 @@ def _changed(
     sentence: RawSentence, others: Substitutes, options: SegmenterTraining, random: np.random.Generator
 ) -> RawSentence:
     out = altered(sentence, random) if random.random() < options.altered else sentence
-    return renamed(out, others, random) if others.names and random.random() < options.renamed else out
+    out = renamed(out, others, random) if others.names and random.random() < options.renamed else out
+    return ended(out, others, random) if random.random() < ENDED else out
 
 
 @dataclass(frozen=True, slots=True)
@@ -564,13 +580,15 @@ class Substitutes:
 
     `names` has its proper names, each as often as it occurs, `initials` whether tokens such as `A.` stand before them.
     `verbs` has its different verbs by their last letters, and nouns, since many are verbs as well: *thanks*, *follows*.
-    `marks` has different pairs of tokens at the beginning and the end of a sentence, such as `¿` and `?`.
+    `marks` has different pairs of tokens at the beginning and the end of a sentence, such as `¿` and `?`. `finals` has
+    the marks with which sentences of the treebank and of its script end.
     """
 
     names: tuple[str, ...] = ()
     initials: bool = False
     verbs: Mapping[str, Sequence[str]] = field(default_factory=dict)
     marks: tuple[tuple[RawToken, RawToken], ...] = ()
+    finals: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, sentences: Sequence[RawSentence]) -> Substitutes:
@@ -590,7 +608,12 @@ class Substitutes:
             for first, last in ends
             if not (first.after or _is_word(first) or _is_word(last))
         }
-        return cls(tuple(text for text in names if len(text) > 1), initials > alone, verbs, tuple(marks.values()))
+        last = {sentence.tokens[-1].text for sentence in sentences} & FINALS
+        if last:
+            seen = {token.text for sentence in sentences for token in sentence.tokens if len(token.text) == 1}
+            last.update(next((own for mark, own in SCRIPT_FINALS.items() if mark in seen), LATIN_FINALS))
+        names = [text for text in names if len(text) > 1]
+        return cls(tuple(names), initials > alone, verbs, tuple(marks.values()), tuple(sorted(last)))
 
     def name(self, random: np.random.Generator) -> list[str]:
         """Return a random name; now and then with one or two initials before it."""
@@ -632,6 +655,15 @@ def renamed(sentence: RawSentence, others: Substitutes, random: np.random.Genera
         inner = [*tokens[:-1], tokens[-1]._replace(after="")] if _is_word(tokens[-1]) else tokens[:-1]
         tokens = [opening, *inner, closing._replace(after=after)]
     return replace(sentence, tokens=tuple(tokens))
+
+
+def ended(sentence: RawSentence, others: Substitutes, random: np.random.Generator) -> RawSentence:
+    """Return a sentence with another final mark, if it has one: many treebanks have few questions and exclamations."""
+    *tokens, last = sentence.tokens
+    if not tokens or last.text not in others.finals:
+        return sentence
+    final = others.finals[int(random.integers(len(others.finals)))]
+    return replace(sentence, tokens=(*tokens, last._replace(text=final, words=(final,))))
 
 
 def _joined(arrays: Sequence[npt.NDArray[np.uint8]]) -> npt.NDArray[np.uint8]:
