@@ -11,6 +11,7 @@ import pytest
 
 from program_tools import run
 from ropewalk import conllu
+from ropewalk.drawing.measure import cells
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -31,14 +32,14 @@ def test_sentences_have_their_hits_between_brackets(sample: Path, tmp_path: Path
     assert done.returncode == 0
     lines = done.stdout.splitlines()
     assert lines[0] == "The rope [maker] [walks] backwards all day."
-    assert lines[1] == "[They] do n't [twist] hemp, nor she wool."
+    assert lines[1] == "[They] don't [twist] hemp, nor she wool."
     assert lines[2] == "Which knot did [you] [say] that the [sailor] [tied] first?"
     assert len(lines) == 3
 
 
 def test_keywords_stand_in_their_context(sample: Path, tmp_path: Path) -> None:
     done = run("search", "{form:twist}", str(english(sample, tmp_path)), "--format", "kwic")
-    assert done.stdout == "They do n't".rjust(40) + "  [twist]  hemp, nor she wool.\n"
+    assert done.stdout == "They don't".rjust(40) + "  [twist]  hemp, nor she wool.\n"
 
 
 def test_rows_and_objects_name_every_word(sample: Path, tmp_path: Path) -> None:
@@ -82,7 +83,7 @@ def test_nothing_found_is_no_failure_and_its_reason_is_named(sample: Path) -> No
 def test_lines_begin_with_their_place(sample: Path, tmp_path: Path) -> None:
     file = str(english(sample, tmp_path))
     lines = run("search", "{form:twist}", file, "--where").stdout
-    assert lines == f"{file}:12: en-2: They do n't [twist] hemp, nor she wool.\n"
+    assert lines == f"{file}:12: en-2: They don't [twist] hemp, nor she wool.\n"
     assert run("search", "{form:twist}", file, "--where", "--format", "kwic").stdout.startswith(f"{file}:12: en-2: ")
     many = tmp_path / "many.conllu"
     bare = "".join(line for line in sample.read_text("utf-8").splitlines(keepends=True) if not line.startswith("#"))
@@ -137,3 +138,31 @@ def test_a_hostile_pattern_ends_with_an_error(sample: Path, tmp_path: Path) -> N
     assert done.returncode == 1
     assert "matches" in done.stderr or "longer than" in done.stderr
     assert time.monotonic() - begun < 20  # tests/test_search.py measures the limits in CPU time
+
+
+def test_words_of_a_multiword_token_are_shown_as_written(tmp_path: Path) -> None:
+    words = "1-2\tdu\t_\t_\t_\t_\t_\t_\t_\t_\n" + "".join(
+        f"{at}\t{form}\t{form}\t{tag}\t_\t_\t{head}\t{relation}\t_\t{misc}\n"
+        for at, (form, tag, head, relation, misc) in enumerate(
+            [("de", "ADP", 3, "case", "_"), ("le", "DET", 3, "det", "_"), ("fil", "NOUN", 0, "root", "SpaceAfter=No")],
+            1,
+        )
+    )
+    file = tmp_path / "du.conllu"
+    file.write_text(f"{words}4\t.\t.\tPUNCT\t_\t_\t3\tpunct\t_\t_\n\n", encoding="utf-8")
+    assert run("search", "{lemma:le}", file).stdout == "[du] fil.\n"
+    assert run("search", "{lemma:fil}", file).stdout == "du [fil].\n"
+
+
+def test_keywords_of_wide_and_right_to_left_text_stand_below_each_other(tmp_path: Path) -> None:
+    file = tmp_path / "wide.conllu"
+    sentences = [["绳", "子", "绑", "船"], ["a", "b", "绑", "c"], ["החבל", "קושר", "绑", "סירה"]]
+    rows = [
+        "".join(f"{at}\t{form}\t_\t_\t_\t_\t{at - 1}\tdep\t_\t_\n" for at, form in enumerate(forms, 1))
+        for forms in sentences
+    ]
+    file.write_text("".join(f"{row}\n" for row in rows), encoding="utf-8")
+    lines = run("search", "{form:绑}", file, "--format", "kwic").stdout.splitlines()
+    assert len({cells(line[: line.index("[")]) for line in lines}) == 1
+    assert "\u2068[绑]\u2069" in lines[2]
+    assert "\u2068" not in lines[0] + lines[1]

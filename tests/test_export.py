@@ -711,6 +711,18 @@ def test_features_are_those_of_the_vocabulary() -> None:
     assert strange["characters"][0, :4].tolist() == [0, 0, 0, -1]
 
 
+def test_an_unknown_mark_is_read_as_a_known_one_that_it_stands_for() -> None:
+    lookup = Lookup(Vocabulary.of(["a", '"', ",", "..."], 1))
+    found = lookup.features(["\u201e", '"', "\u2014", ",", "\u2026", "...", "«x»"])
+    for name, rows in found.items():
+        assert (rows[0] == rows[1]).all(), name  # a quotation mark
+        assert (rows[2] == rows[3]).all(), name  # there is no dash at all, so a dash is read as a comma
+        assert (rows[4] == rows[5]).all(), name
+    assert not found["words"][6]
+    both = Lookup(Vocabulary.of(["\u201e", '"'], 1)).features(["\u201e", '"'])
+    assert both["words"][0] != both["words"][1]
+
+
 @pytest.mark.parametrize("word", ["Xx", "1,000", "…", "ABCdef", "日本", "ᾼ", "²"])
 def test_shapes_are_what_characters_are(word: str) -> None:
     kinds = {(True, False): "X", (False, True): "x"}

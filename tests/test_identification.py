@@ -129,6 +129,15 @@ def test_a_language_without_a_model_is_named() -> None:
     assert languages().choose("???") == "en"
 
 
+def test_a_short_text_is_parsed_as_an_installed_language_with_its_letters() -> None:
+    """Short texts are often taken for a related language, such as Classical Chinese."""
+    chinese = InstalledLanguages(lambda _: english(), {"zh": "zh", "en": "en"})
+    assert chinese.choose("你好") == "zh"
+    assert chinese.choose("我来了。") == "zh"
+    with pytest.raises(ModelError, match="no model of that language is installed"):
+        languages().choose("東京")  # no installed language has these letters
+
+
 def test_few_models_are_loaded_at_the_same_time() -> None:
     loaded: list[str] = []
 

@@ -149,6 +149,13 @@ def test_of_rules_that_are_nearly_as_likely_one_that_makes_a_known_lemma_is_take
         assert likely["lemma"][0] == pytest.approx(shares[lemma == "violate"])
 
 
+def test_addresses_are_their_own_lemmas() -> None:
+    forms = ["https://a.org/ropes", "www.a.org/ropes", "#ropes", "@ropes", "a@b.org", "ropes", "5", "#", "@"]
+    labels = labels_of([("lemma", ("lower|-0+|-1+",))], KnownLemmas({}))
+    found, _ = best_tags(labels, {0: np.zeros((len(forms), 1), np.float32)}, Column.of(forms), probabilities=False)
+    assert found["lemma"].texts() == [*forms[:5], "rope", "5", "#", "@"]
+
+
 def test_rare_rules_are_no_classes_and_many_features_come_apart() -> None:
     rows = [("ropes", "rope", "X", "A=1"), ("sails", "sail", "X", "A=1|B=2"), ("was", "be", "X", "_")]
     bank = bank_of_words(rows)

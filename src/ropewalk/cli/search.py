@@ -1,5 +1,6 @@
 """The command `ropewalk search`: find words by their form, tags and relations."""
 
+import itertools
 from collections import Counter
 from dataclasses import dataclass
 from enum import StrEnum
@@ -17,7 +18,8 @@ if TYPE_CHECKING:
     from ropewalk.treebank.documents import Sentence, Word
 
 MARK, PLAIN = "\033[1;31m", "\033[0m"
-CONTEXT = 40  # characters on either side of a keyword
+CONTEXT = 40  # terminal cells on either side of a keyword
+ISOLATE, POP = "\u2068", "\u2069"
 ATTRIBUTES = ("form", "lemma", "upos", "xpos", "relation", "position")  # of a word in JSON
 MOST_VALUES = 500  # of an attribute, among which a similar one is looked for
 
@@ -266,11 +268,38 @@ def _sentences(place: _Place, matches: "Matches", *, marked: bool, where: bool) 
 
 
 def _running(words: "list[Word]", places: set[int], *, marked: bool) -> str:
+    """Return the text of words of a sentence, with a mark on those whose index in `words` is in `places`.
+
+    A word of a multiword token that is not spelled like a part of it is marked with the whole token.
+    """
     parts = []
-    for at, word in enumerate(words):
-        parts.append(_mark(word.text, marked=marked) if at in places else clean(word.text))
-        parts.append(" " if word.space_after or word.token.is_multiword else "")
+    numbered = enumerate(words)
+    for token, group in itertools.groupby(numbered, key=lambda pair: pair[1].token):
+        here = list(group)
+        text = "".join(word.text for _, word in here)
+        if text == token.text or len(here) <= token.last - token.first:
+            parts += [_mark(word.text, marked=marked) if at in places else clean(word.text) for at, word in here]
+        else:
+            hit = any(at in places for at, _ in here)
+            parts.append(_mark(token.text, marked=marked) if hit else clean(token.text))
+        parts.append(" " if here[-1][1].space_after else "")
     return "".join(parts).rstrip()
+
+
+def _keyword_line(before: str, inside: str, after: str, *, right_to_left: bool) -> str:
+    """Return a keyword between its contexts, which have the same width in a terminal.
+
+    In right-to-left text, each of the three is isolated, so that they stay in this order.
+    """
+    from ropewalk.drawing.measure import cells, clusters
+
+    def cut(parts: list[tuple[str, int]]) -> list[str]:
+        widths = itertools.accumulate(size for _, size in parts)
+        return [part for (part, _), width in zip(parts, widths, strict=True) if width <= CONTEXT]
+
+    left, right = "".join(cut(clusters(before)[::-1])[::-1]), "".join(cut(clusters(after)))
+    shown = [f"{ISOLATE}{part}{POP}" if right_to_left else part for part in (left, inside, right)]
+    return f"{' ' * (CONTEXT - cells(left))}{'  '.join(shown)}"
 
 
 def _mark(text: str, *, marked: bool) -> str:
@@ -285,6 +314,8 @@ def _fields(pattern: "Pattern") -> list[str]:
 def _line(place: "_Place", match: "Match", pattern: "Pattern", form: Shown, *, marked: bool, where: bool) -> bytes:
     import json
 
+    from ropewalk.drawing.measure import is_right_to_left
+
     sentence = match.sentence
     if form is Shown.KWIC:
         words, hits = list(sentence), match.hits
@@ -293,7 +324,8 @@ def _line(place: "_Place", match: "Match", pattern: "Pattern", form: Shown, *, m
         places = {hit.index - 1 - low for hit in hits}
         inside = _running(words[low:high], places, marked=marked)
         prefix = place.prefix(sentence) if where else ""
-        return f"{prefix}{before[-CONTEXT:]:>{CONTEXT}}  {inside}  {after[:CONTEXT]}\n".encode("utf-8", "replace")
+        line = _keyword_line(before, inside, after, right_to_left=is_right_to_left((sentence.text,)))
+        return f"{prefix}{line}\n".encode("utf-8", "replace")
     words_by_name = match.words
     if form is Shown.CSV:
         cells = [place.file, place.name(sentence)]

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ropewalk.drawing.layout import arc_levels
-from ropewalk.drawing.measure import cells, clusters, is_right_to_left, shorten
+from ropewalk.drawing.measure import cells, clusters, shorten
 from ropewalk.drawing.scene import Kind
 
 if TYPE_CHECKING:
@@ -334,13 +334,16 @@ def _arc_text(line: TerminalLine, columns: TerminalColumns, arc: Arc) -> None:
 def _row_line(scene: Scene, columns: TerminalColumns, texts: Sequence[str], kind: str) -> TerminalLine:
     """Return a line with each text in the middle of its column.
 
-    A left-to-right mark after each right-to-left word keeps the terminal from moving it to another column.
+    In a right-to-left sentence, left-to-right marks before the line and after each text keep texts in their columns.
     """
     line = TerminalLine(np.zeros(columns.width, dtype=np.uint16), np.zeros(columns.width, dtype=np.uint8))
     for place, full in enumerate(texts):
         text = shorten(full, columns.widths[place])
-        mark = LEFT_TO_RIGHT_MARK if scene.right_to_left and is_right_to_left((text,)) else ""
+        mark = LEFT_TO_RIGHT_MARK if scene.right_to_left and text else ""
         line.write(columns.middle(place) - cells(text) // 2, text + mark, kind)
+    if scene.right_to_left and line.texts:
+        first = min(line.texts)
+        line.texts[first] = (LEFT_TO_RIGHT_MARK + line.texts[first][0], line.texts[first][1])
     return line
 
 

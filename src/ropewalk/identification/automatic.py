@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     ModelParts = tuple[AnyModel, AnySegmenter | None]
 
+SHORT: Final = 20  # characters; shorter texts are often taken for a related language
 MOST_LOADED: Final = 8  # models in memory at the same time
 
 
@@ -59,19 +60,21 @@ class InstalledLanguages:
     def choose(self, text: str) -> str:
         """Return the code of the language of `text`, for which a model is installed.
 
-        If the language is uncertain, return the most probable one among the installed languages. Raise a `ModelError`
-        if it is certain and no model of it is installed.
+        If the language is uncertain, return the most probable one among the installed languages. A text of less than
+        `SHORT` characters in a language without a model is uncertain if an installed language has its letters: `你好`
+        looks like Classical Chinese. Raise a `ModelError` if the language is certain and no model of it is installed.
         """
         guess = self._identifier.identify(text)
-        if guess.is_known and guess.code not in self.models:
+        if guess.code in self.models:
+            return guess.code
+        fitting = [code for code in self.models if self._identifier.has_letters(code, text)]
+        if guess.is_known and not (fitting and len(text.strip()) < SHORT):
             raise ModelError(
                 AUTOMATIC,
                 f"the text is {guess.name} (probability {guess.probability:.2f}), and no model of that language is "
                 f"installed; installed: {', '.join(sorted(self.models.values()))}; install one, or name a model",
             )
-        if guess.is_known:
-            return guess.code
-        probabilities = self._identifier.probabilities(text, self.models)
+        probabilities = self._identifier.probabilities(text, fitting or self.models)
         return max(probabilities, key=probabilities.__getitem__) if probabilities else next(iter(self.models))
 
     def parts(self, code: str) -> ModelParts:

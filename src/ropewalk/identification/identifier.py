@@ -113,11 +113,14 @@ class LanguageIdentifier:
         if not probabilities:
             return LanguageGuess(UNKNOWN, "", 0.0)
         code = max(probabilities, key=probabilities.__getitem__)
-        language = self.languages[self.codes.index(code)]
-        familiar = float(np.isin(blocks_of(normalized(text)), language["blocks"]).mean())
-        if probabilities[code] < LEAST_PROBABILITY or familiar < LEAST_FAMILIAR:
+        if probabilities[code] < LEAST_PROBABILITY or not self.has_letters(code, text):
             return LanguageGuess(UNKNOWN, "", probabilities[code])
-        return LanguageGuess(code, language["name"], probabilities[code])
+        return LanguageGuess(code, self.languages[self.codes.index(code)]["name"], probabilities[code])
+
+    def has_letters(self, code: str, text: str) -> bool:
+        """Return whether a text has letters, nearly all in Unicode blocks that the language `code` uses."""
+        known = np.isin(blocks_of(normalized(text)), self.languages[self.codes.index(code)]["blocks"])
+        return bool(len(known)) and float(known.mean()) >= LEAST_FAMILIAR
 
 
 @cache

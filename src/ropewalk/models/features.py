@@ -30,6 +30,24 @@ LEAST = 16  # predicted rows are padded to a multiple of it
 MOST_CACHED = 1 << 16  # words whose indices are cached
 MOST_CHARACTERS = 20  # of a longer word the first and the last ten are read
 STYLES = "styles"  # the name of an array: the index of the style in which each word is read
+# Marks that stand for each other, and others if none of them is known: a model reads one that it does not know as the
+# first that it knows.
+_SIMILAR = (
+    ('"\u201c\u201d\u201e\u201f«»\u300c\u300d\u300e\u300f\uff02', "'"),
+    ("'\u2018\u2019\u201a\u2039\u203a`", '"'),
+    ("-\u2013\u2014\u2015\u2010\u2212", ","),
+    ("*\u2022\u00b7\u25aa\u25e6", "-"),
+    ("([{\uff08\u3010", '"'),
+    (")]}\uff09\u3011", '"'),
+    (".\u3002\uff0e", ""),
+    (",\uff0c\u060c\u3001", ""),
+    ("!\uff01", ".\u3002"),
+    ("?\uff1f\u061f", ".\u3002"),
+    (":\uff1a", ",\uff0c"),
+    (";\uff1b\u061b", ",\uff0c"),
+)
+SIMILAR: dict[str, Sequence[str]] = {mark: marks + others for marks, others in _SIMILAR for mark in marks}
+SIMILAR |= {"…": ("...", "."), "...": ("…", ".")}
 _RUNS = re.compile(r"(.)\1+")
 _BEGINNINGS = tuple((n, f"{n}<") for n in PREFIXES)
 _ENDS = tuple((n, f"{n}>") for n in SUFFIXES)
@@ -184,8 +202,15 @@ class Lookup:
         }
         return {name: rows[:, columns].copy() for name, columns in parts.items()}
 
+    def _similar(self, mark: str) -> str:
+        """Return a mark, or one that stands for it if it is not in the vocabulary, such as `"` for `„`."""
+        candidates = [mark, *SIMILAR[mark]]
+        places = list(self._words(candidates))
+        return next((other for other, place in zip(candidates, places, strict=True) if place >= 0), mark)
+
     def _indices(self, forms: Sequence[str]) -> list[list[int]]:
         """Return the vocabulary indices of each word, its static vector, its shape, its affixes and its characters."""
+        forms = [self._similar(form) if form in SIMILAR else form for form in forms]
         low = [lower(form) for form in forms]
         vectors = np.array(self._vectors(forms), dtype=np.int64)
         rows = np.full((len(forms), 3 + AFFIXES + MOST_CHARACTERS), -1, dtype=np.int64)

@@ -7,6 +7,7 @@ derive lemmas from forms.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
@@ -43,6 +44,7 @@ NEARLY = 1.0  # log-odds by which a rule may be less likely than the best one if
 SCORED_TOGETHER = 1 << 12  # words whose rules are scored together: there are hundreds of rules
 MOST_WHOLE = 400  # distinct values of FEATS up to which `auto` keeps them whole
 
+_ADDRESS = re.compile(r"(?:https?|ftp)://.|www\..|[#@]\w|[\w.+-]+@\w")
 _apply = lru_cache(1 << 16)(apply_rule)
 _rule = lru_cache(1 << 16)(lemma_rule)
 
@@ -293,15 +295,15 @@ def _lemmas(
 ) -> tuple[list[str], dict[int, int]]:
     """Return the lemma of every word, and the indices of the rules that derived lemmas, by the word's index.
 
-    The lemma of a known word is looked up in `known` by its form and its predicted `tags`. Any other lemma is derived
-    with one of `rules`, scored with `score`. Among rules that score nearly as high as the best one, one that derives a
-    known lemma is preferred.
+    The lemma of a known word is looked up in `known` by its form and its predicted `tags`. Addresses, `#tags` and
+    `@names` are their own lemmas. Any other lemma is derived with one of `rules`, scored with `score`. Among rules that
+    score nearly as high as the best one, one that derives a known lemma is preferred.
     """
     if known is None:
         known = KnownLemmas({})
     upos, xpos = (tags[name].texts() if name in tags else [""] * len(forms) for name in ("upos", "xpos"))
     words = list(zip(forms.texts(), upos, xpos, strict=True))
-    met = {word: known.lemma(*word) for word in dict.fromkeys(words)}  # words are repeated
+    met = {word: known.lemma(*word) or _own_lemma(word[0]) for word in dict.fromkeys(words)}  # words are repeated
     lemmas = [met[word] or "" for word in words]  # no lemma is empty
     unknown = [index for index, text in enumerate(lemmas) if not text]
     taken: dict[int, int] = {}
@@ -312,6 +314,11 @@ def _lemmas(
             form, tag, _ = words[index]
             taken[index], lemmas[index] = _by_rule(row, rules, form, best, known.lemmas(tag))
     return lemmas, taken
+
+
+def _own_lemma(form: str) -> str:
+    """Return a form that is an address, a `#tag` or an `@name`, and an empty text for any other."""
+    return "" if form.isalpha() or not _ADDRESS.match(form) else form
 
 
 def _by_rule(scores: Floats, rules: Sequence[str], form: str, best: int, known: Collection[str]) -> tuple[int, str]:
