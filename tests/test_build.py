@@ -185,6 +185,13 @@ def test_simple_recurrent_units_are_chosen_and_lstms_an_option() -> None:
         assert not [name for name in unused_options(made.parser) if ".encoder." in name]
 
 
+def test_the_plan_says_which_of_its_options_were_changed() -> None:
+    made = plan(SEEN, BuildOptions(changes=("parser.training.epochs=3", "parser.training.clip=2")), ABOUT)
+    changed = [choice.value for choice in made.choices if "changed" in choice.value]
+    assert len(changed) == 1
+    assert changed[0].endswith("; changed: parser.training.epochs=3")
+
+
 def test_options_are_set_otherwise_by_name() -> None:
     changes = ("parser.model.hidden=7", "segmenter.training.epochs=3")
     made = plan(SEEN, BuildOptions(changes=changes), ABOUT)

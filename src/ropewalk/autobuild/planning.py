@@ -5,7 +5,7 @@ Planning reads and writes no files.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from ropewalk.autobuild.survey import UNSPACED
@@ -19,7 +19,7 @@ from ropewalk.training.config import MEAN, Config, EncoderOptions
 from ropewalk.training.mixing import PRESENT
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from ropewalk.autobuild.survey import Survey
 
@@ -134,6 +134,7 @@ def plan(survey: Survey, options: BuildOptions, about: Mapping[str, Any], reader
                 at = at.setdefault(part, {})
             at[last] = value
     table = changed(table, options.changes)
+    chosen = tuple(_with_changes(choice, options.changes) for choice in chosen)
     if foreign := sorted(table.keys() - {"parser", "segmenter"}):
         raise ConfigError(
             "--set", foreign[0], "is unknown; expected parser.… or segmenter.…, as in parser.model.hidden=64"
@@ -146,6 +147,12 @@ def plan(survey: Survey, options: BuildOptions, about: Mapping[str, Any], reader
         _lacks(survey, about),
         tuple(treebank.name for treebank in survey.treebanks if not treebank.apart),
     )
+
+
+def _with_changes(choice: Choice, changes: Sequence[str]) -> Choice:
+    """Return a choice that says which of its options the user has changed."""
+    own = [change for change in changes if change.partition("=")[0].strip() in choice.options]
+    return replace(choice, value=f"{choice.value}; changed: {', '.join(own)}") if own else choice
 
 
 def _percent(share: float) -> str:
