@@ -119,7 +119,7 @@ def reliability(parsed: Treebank, gold: Treebank) -> dict[str, Reliability]:
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """What was measured of a model: words a second, scores from raw text from 0 to 1, and reliability."""
+    """The figures of a model: words a second, scores from raw text from 0 to 1, and reliability."""
 
     speed: float
     scores: dict[str, float]

@@ -1,4 +1,4 @@
-"""What training computes for many words or classifiers at once is what each has alone."""
+"""Results for many words or classifiers at once: they are those of each alone."""
 
 from __future__ import annotations
 

@@ -296,6 +296,12 @@ def test_an_unknown_encoding_lists_the_known_ones(sample: Path) -> None:
         assert name in done.stderr
 
 
+def test_several_encodings_are_refused(sample: Path) -> None:
+    done = run("encode", "-e", "optimal", "-e", "brackets", sample)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "found optimal, brackets; expected one" in done.stderr
+
+
 def test_encoding_needs_a_name(sample: Path) -> None:
     assert run("encode", sample).returncode == 2
 

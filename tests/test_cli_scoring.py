@@ -74,6 +74,12 @@ def test_punctuation_and_subtypes_are_left_out_when_asked_and_the_title_says_so(
     assert found[0]["count"] == one.words.sum() < conllu.read(sample).words
 
 
+def test_compare_refuses_options_of_no_punct_without_it(sample: Path, systems: list[Path]) -> None:
+    done = run("compare", sample, *systems[:2], "--punct-by", "upos")
+    assert done.returncode == 2
+    assert "belong to --no-punct" in done.stderr
+
+
 @pytest.mark.parametrize("by", [*BREAKDOWNS, "confusion"])
 def test_scores_are_broken_down_and_drawn(by: str, sample: Path, systems: list[Path], tmp_path: Path) -> None:
     picture = tmp_path / "picture.svg"
@@ -229,6 +235,24 @@ def test_tables_come_in_every_format(form: str, sample: Path, systems: list[Path
 def test_wrong_usage_exits_with_2(words: list[str]) -> None:
     done = run(*words)
     assert (done.returncode, done.stdout) == (2, "")
+
+
+@pytest.mark.parametrize(
+    ("options", "problem"),
+    [
+        (["--punct-by", "upos"], "belong to --no-punct"),
+        (["--punct-by", "relation"], "belong to --no-punct"),
+        (["--punct-list", "punct"], "belong to --no-punct"),
+        (["--style", "x"], "--style belongs to --model; leave it out with PRED"),
+        (["--enhance", "--from-text"], "--enhance and --from-text belong to --model; leave them out with PRED"),
+        (["--graph-decoder", "exact"], "--graph-decoder belongs to --model"),
+        (["--conll18", "--punct-by", "upos"], "leave out --by, --no-subtypes, --no-punct and its options"),
+    ],
+)
+def test_options_without_what_they_belong_to_are_refused(options: list[str], problem: str, sample: Path) -> None:
+    done = run("evaluate", sample, sample, *options)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert problem in " ".join(done.stderr.split())
 
 
 def test_a_picture_of_another_kind_is_refused_before_anything_is_read(sample: Path) -> None:

@@ -568,6 +568,13 @@ def test_a_label_that_an_encoding_does_not_have_is_refused(spec: str, label: str
         get(spec).labels([[label]])
 
 
+def test_texts_that_are_no_labels_yet_are_refused_with_the_method_that_makes_labels() -> None:
+    wrong: Any = [["<", ">^/^", ">^"]]
+    with pytest.raises(MismatchError, match=r"found list; expected Labels: make them from texts with .* labels\("):
+        get("optimal").decode(wrong)
+    assert get("optimal").decode(get("optimal").labels(wrong)).heads.tolist() == [2, 0, 2]
+
+
 def test_labels_that_do_not_fit_their_words_are_refused() -> None:
     with pytest.raises(MismatchError, match="has 2 label columns, found 1"):
         get("pos-offset").labels([["+1"]], upos=[["NOUN"]])

@@ -210,6 +210,14 @@ def test_a_model_is_installed_without_pip(tmp_path: Path, own: Path, kind: str) 
     assert install("tiny-one", [folder]).path == own / "tiny-one"  # again
 
 
+def test_the_model_in_the_package_needs_no_installation(own: Path) -> None:
+    for words in (["en"], ["--network", "en"]):
+        done = CliRunner().invoke(app_of(["models"]), ["models", "install", *words])
+        assert done.exit_code == 0
+        assert "en is in the package of Ropewalk; there is nothing to install" in done.stderr
+    assert not own.exists()
+
+
 def test_damaged_and_unknown_models_are_not_installed(tmp_path: Path, own: Path) -> None:
     package(TINY, tmp_path / "tiny-one", name="tiny-one")
     labels = tmp_path / "tiny-one" / "ropewalk_tiny_one" / "tiny-one" / "labels.json"

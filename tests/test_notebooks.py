@@ -63,6 +63,22 @@ def test_a_long_document_shows_its_first_sentences(sample: Path) -> None:
     assert Document(bank)._repr_html_().count("<svg") == len(bank) < SHOWN_SENTENCES
 
 
+def test_matches_show_their_sentences_with_the_hits_in_bold() -> None:
+    bank = toy_parser()("They don't twist <hemp>.").treebank
+    html = bank.search("{form:n't} . {}=next")._repr_html_()
+    assert html == (
+        '<p>1 matches in 1 sentences</p>\n<p dir="auto">They <b>don&#x27;t</b> <b>twist</b> &lt;hemp&gt;.</p>'
+    )
+    many = Treebank.concat([bank] * 60)
+    html = many.search("{form:They}")._repr_html_()
+    assert html.startswith(f"<p>60 matches in 60 sentences, the first {SHOWN_SENTENCES}:</p>")
+    assert html.count("<b>They</b>") == html.count("</p>") - 1 == SHOWN_SENTENCES
+    assert many[59].search("{form:They}")._repr_html_().count("<b>They</b>") == 1
+    assert many.search("{form:hawser}")._repr_html_() == "<p>0 matches in 0 sentences</p>"
+    with pytest.raises(IndexError, match="no match has index 60; the result has 60, counted from 0"):
+        many.search("{form:They}")[60]
+
+
 def test_values_say_what_they_are(monkeypatch: pytest.MonkeyPatch) -> None:
     parser = toy_parser()
     assert repr(parser) == f"<Parser {parser.name}, takes text>"

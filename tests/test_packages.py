@@ -87,7 +87,7 @@ def test_a_package_is_data_that_says_whose_it_is(tmp_path: Path) -> None:
     said = (home / "LICENSE.txt").read_text(encoding="utf-8")
     assert "under Apache-2.0 (https://spdx.org/licenses/Apache-2.0.html)" in said
     assert "UniversalDependencies/UD_Invented-Ropes" in said
-    assert "pip install ropewalk-small-one" in (home / "README.md").read_text(encoding="utf-8")
+    assert "pip install .    # in this folder" in (home / "README.md").read_text(encoding="utf-8")
 
 
 def test_models_in_packages_are_found_by_name(install: Callable[..., Path], monkeypatch: pytest.MonkeyPatch) -> None:
@@ -254,7 +254,9 @@ def test_models_that_can_be_installed_are_listed(
     assert len(re.findall(r" 37\.0 +90\.00$", shown, re.MULTILINE)) == len(NAMES) - 1  # no number is broken
     for name in NAMES:
         assert f"\n {name} " in shown
-    assert "pip install ropewalk-NAME" in shown
+    assert "ropewalk models install NAME" in shown
+    assert "pip install ./models/NAME" in shown
+    assert "pip install ropewalk-" not in shown
     models(Format.JSON)
     rows = {row["name"]: row for row in json.loads(capsys.readouterr().out)["rows"]}
     assert set(rows) == {"en", *NAMES}
@@ -262,16 +264,19 @@ def test_models_that_can_be_installed_are_listed(
         "en": "yes",
         "fr": "yes",
     }
-    assert rows["vi"]["where"] == "pip install ropewalk-vi"
+    assert rows["vi"]["where"] == "ropewalk models install vi"
     assert (rows["vi"]["language"], rows["vi"]["las"], rows["vi"]["hash"]) == ("Vietnamese", 90.0, rows["fr"]["hash"])
 
 
 @pytest.mark.usefixtures("offered")
 def test_a_model_that_is_not_installed_is_told_how_to_be(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    said = r'^The model "en-accurate" is not installed\. Installed: en\. To install: pip install ropewalk-en-accurate'
+    said = (
+        r'^The model "en-accurate" is not installed\. Installed: en\. To install: ropewalk models install en-accurate '
+        r"in a clone of Ropewalk, elsewhere with --from FOLDER; or, in a clone, pip install \./models/en-accurate\. "
+    )
     with pytest.raises(ModelError, match=said):
         ropewalk.load("en-accurate")
-    with pytest.raises(ModelError, match=r'^The model "de" is not installed\. .* pip install ropewalk-de, .* clone'):
+    with pytest.raises(ModelError, match=r'^The model "de" is not installed\. .* install de .*--from FOLDER'):
         ropewalk.load("de")
     with pytest.raises(
         UnknownModelError, match=r'No installed model or folder is named "xx"\. Installed: en\. '
@@ -282,7 +287,7 @@ def test_a_model_that_is_not_installed_is_told_how_to_be(tmp_path: Path, monkeyp
     assert f"To install one of {len(NAMES)} others (ropewalk models lists them)" in str(raised.value)
     (tmp_path / "vi").mkdir()  # as in a clone's folder of models
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(ModelError, match=r"pip install \./models/vi in a clone"):
+    with pytest.raises(ModelError, match=r"pip install \./models/vi\."):
         ropewalk.load("vi")
 
 

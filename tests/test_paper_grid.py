@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import json
 import re
 import shutil
 import statistics
@@ -18,7 +19,7 @@ import torch
 import program_tools
 from ropewalk import conllu
 from ropewalk.encodings import get
-from ropewalk.errors import ConfigError
+from ropewalk.errors import ConfigError, TrainingError
 from ropewalk.laboratory import experiment
 from ropewalk.laboratory.comparisons import Question, comparisons, questions
 from ropewalk.laboratory.published import ENCODINGS, published
@@ -382,6 +383,85 @@ def test_finished_runs_are_read_from_one_file_and_one_cut_short_is_done_again(tm
     assert [experiment.run(one, elsewhere) for one in (cell, other)] == [[result], [second]]
 
 
+def cell_of(data: Path, **options: Any) -> experiment.GridCell:  # noqa: ANN401 - options of several types
+    """Make a run of one epoch, with an explicit seed if `seed` is given."""
+    seed = options.pop("seed", None)
+    made = config_of(data, epochs=1, seed=seed or 1, **options)
+    return experiment.GridCell("Invented", "small", "x", made, ("greedy",), seed)
+
+
+def test_a_finished_run_of_another_configuration_is_refused(tmp_path: Path) -> None:
+    data = write_bank(tmp_path / "data.conllu", bank_of(12))
+    cell, home = cell_of(data), tmp_path / "runs"
+    results = experiment.run(cell, home)
+    for changed, said in (
+        (cell_of(data, hidden=32), r"model\.hidden was 64 and is now 32"),
+        (replace(cell, decoders=("greedy", "exact")), r"decoders was \['greedy'\] and is now \['greedy', 'exact'\]"),
+        (cell_of(write_bank(tmp_path / "other.conllu", bank_of(13))), r"data\.train was .* and is now"),
+    ):
+        for act in (lambda one: experiment.demand_unchanged([one], home), lambda one: experiment.run(one, home)):
+            with pytest.raises(TrainingError, match=rf"'Invented, small, x' was made .*{said}.*another folder with -o"):
+                act(changed)
+    moved = tmp_path / "moved.conllu"
+    shutil.copy(data, moved)
+    training = replace(cell.config.training, threads=1)
+    same = replace(cell_of(moved), config=replace(cell_of(moved).config, training=training))
+    assert experiment.run(same, home) == results  # the same content, and threads change no scores
+    write_bank(data, bank_of(13))
+    with pytest.raises(TrainingError, match=r"the content of data\.train has changed; .*its line in .*results\.jsonl"):
+        experiment.run(cell, home)
+
+
+def without_configurations(home: Path) -> None:
+    """Store the results in `home` as earlier versions did."""
+    lines = [json.loads(line) for line in (home / "results.jsonl").read_text(encoding="utf-8").splitlines()]
+    old = [json.dumps({key: line[key] for key in ("run", "results")}) for line in lines]
+    (home / "results.jsonl").write_text("".join(f"{line}\n" for line in old), encoding="utf-8")
+
+
+def test_results_of_earlier_versions_are_read_and_checked_by_their_folder(tmp_path: Path) -> None:
+    data = write_bank(tmp_path / "data.conllu", bank_of(12))
+    cell, home = cell_of(data), tmp_path / "runs"
+    results = experiment.run(cell, home)
+    without_configurations(home)
+    assert experiment.run(cell, home) == results
+    with pytest.raises(TrainingError, match=r"model\.hidden was 64 and is now 32"):
+        experiment.run(cell_of(data, hidden=32), home)
+    shutil.rmtree(home / cell.place)
+    assert experiment.run(cell, home) == results
+    experiment.demand_unchanged([cell_of(data, hidden=32)], home)  # nothing is known about it
+
+
+def test_an_unfinished_run_of_another_configuration_is_refused(tmp_path: Path) -> None:
+    data = write_bank(tmp_path / "data.conllu", bank_of(12))
+    cell, home = cell_of(data), tmp_path / "runs"
+    train(cell.config, home / cell.place)
+    with pytest.raises(
+        TrainingError, match=r"model\.hidden was 64 and is now 32.*remove the folder .*Invented.small.x$"
+    ):
+        experiment.demand_unchanged([cell_of(data, hidden=32)], home)
+    experiment.demand_unchanged([cell], home)
+
+
+@pytest.mark.parametrize("finished", [True, False])
+def test_a_run_whose_folder_lacks_its_seed_is_recognised(tmp_path: Path, *, finished: bool) -> None:
+    data = write_bank(tmp_path / "data.conllu", bank_of(12))
+    home = tmp_path / "runs"
+    before = cell_of(data)
+    if finished:
+        experiment.run(before, home)
+        without_configurations(home)
+    else:
+        train(before.config, home / before.place)
+    (result,) = experiment.run(cell_of(data, seed=1), home)
+    assert result.seed == 1
+    assert not (home / before.place / "seed-1").exists()
+    (other,) = experiment.run(cell_of(data, seed=2), home)
+    assert other.seed == 2
+    assert (home / before.place / "seed-2").is_dir()
+    assert experiment.run(cell_of(data, seed=1), home) == [result]
+
+
 def test_questions_of_a_grid_are_answered_on_each_treebank_and_on_all(tmp_path: Path) -> None:
     def result(treebank: str, encoding: str, seed: int, right: list[int]) -> experiment.Result:
         counts = {"words": [10] * len(right), "heads": right, "labelled": right}
@@ -418,7 +498,7 @@ def test_questions_of_a_grid_are_answered_on_each_treebank_and_on_all(tmp_path: 
     ):
         grid.write_text(text, encoding="utf-8")
         with pytest.raises(ConfigError, match=message):
-            questions(grid)
+            questions(grid, ())
 
 
 def test_decoders_are_named_by_what_they_do(tmp_path: Path) -> None:

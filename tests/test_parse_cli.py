@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import lzma
 import os
 import pty
 import signal
@@ -234,6 +235,78 @@ def test_text_that_begins_like_conllu_loses_nothing(given: bytes) -> None:
 
 def test_the_list_of_models_fits_a_terminal() -> None:
     assert max(map(len, run("models").stdout.splitlines())) <= 80
+
+
+@pytest.mark.parametrize("name", ["data.txt", "data", "data.txt.gz", "data.txt.xz"])
+def test_conllu_in_a_file_with_another_name_is_noticed(name: str, sample: Path, tmp_path: Path) -> None:
+    content = sample.read_bytes()
+    packed = {"gz": gzip.compress(content), "xz": lzma.compress(content)}
+    (tmp_path / name).write_bytes(packed.get(name[-2:], content))
+    done = run("parse", tmp_path / name)
+    assert done.stdout == run("parse", sample).stdout
+    assert f"note: {tmp_path / name} begins like CoNLL-U" in done.stderr
+    known = run("parse", "--input", "conllu", tmp_path / name)
+    assert (known.stdout, known.stderr) == (done.stdout, "")
+    text = run("parse", "--input", "text", tmp_path / name)
+    assert "taken for" not in text.stderr
+    assert text.stdout != done.stdout
+
+
+@pytest.mark.parametrize("name", ["a.conll", "a.CONLLX", "a.conllx.gz"])
+def test_conllx_is_known_by_its_name(name: str, tmp_path: Path) -> None:
+    words = b"1\tHe\t_\tPRON\t_\t_\t2\tnsubj\n2\tran\t_\tVERB\t_\t_\t0\troot\n\n"
+    (tmp_path / name).write_bytes(gzip.compress(words) if name.endswith(".gz") else words)
+    done = run("parse", tmp_path / name)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert sound(done.stdout, tmp_path).column("form").texts() == ["He", "ran"]
+
+
+def test_a_pipe_with_a_name_loses_nothing(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    with subprocess.Popen([*TOY, "parse", pipe], stdout=subprocess.PIPE) as process:
+        pipe.write_bytes(b"From a pipe.")
+        assert b"# text = From a pipe." in process.communicate(timeout=60)[0]
+
+
+def test_an_empty_file_of_conllu_ends_no_batch(sample: Path, tmp_path: Path) -> None:
+    empty, out = tmp_path / "empty.conllu", tmp_path / "out.conllu"
+    empty.touch()
+    for words in ([empty], ["--on-error", "skip", empty], ["--input", "conllu", "-"]):
+        done = run("parse", *words)
+        assert (done.returncode, done.stdout) == (0, "")
+        assert "is empty" in done.stderr
+    assert run("parse", sample, empty, sample, "-o", out).returncode == 0
+    assert len(conllu.read(out)) == 2 * len(conllu.read(sample))
+
+
+def test_lines_of_conllu_are_no_sentences(sample: Path, tmp_path: Path) -> None:
+    (tmp_path / "data.txt").write_bytes(sample.read_bytes())
+    for words, stdin in (([sample], b""), ([tmp_path / "data.txt"], b""), (["-"], sample.read_bytes())):
+        done = run("parse", "--each-line", "sentence", *words, stdin=stdin)
+        assert (done.returncode, done.stdout) == (2, "")
+        assert "--each-line is for text" in done.stderr
+
+
+def test_several_processes_have_one_thread_each() -> None:
+    for jobs in ("2", "0"):
+        done = run("parse", "--jobs", jobs, "--threads", "4", "She walks.")
+        assert (done.returncode, done.stdout) == (2, "")
+        assert "--threads is for --jobs 1" in done.stderr
+    assert run("parse", "--jobs", "1", "--threads", "4", "She walks.").returncode == 0
+
+
+def test_json_has_the_graphs_of_the_file(tmp_path: Path) -> None:
+    file = tmp_path / "a.conllu"
+    rows = ["1 He 2 nsubj 2:nsubj|2.1:nsubj", "2 ran 0 root 0:root", "2.1 ran _ _ 2:conj", "3 . 2 punct _"]
+    lines = ("{} {} _ _ _ _ {} {} {} _".format(*row.split()).replace(" ", "\t") for row in rows)
+    plain = "1\tNo\t_\t_\t_\t_\t0\troot\t_\t_\n\n"
+    file.write_text("\n".join(lines) + "\n\n" + plain, encoding="utf-8", newline="\n")
+    first, second = map(json.loads, run("parse", "--format", "json", file).stdout.splitlines())
+    heads = [[(head["head"], head["relation"]) for head in word["heads"]] for word in first["words"]]
+    assert heads == [[(2, "nsubj"), ("2.1", "nsubj")], [(0, "root")], []]
+    assert first["words"][0]["heads"][0]["probability"] is None
+    assert "heads" not in second["words"][0]
 
 
 def test_trees_are_drawn() -> None:

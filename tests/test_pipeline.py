@@ -16,7 +16,7 @@ import pytest
 import ropewalk
 from pipeline_tools import EveryWordOnTheFirst, toy_parser
 from ropewalk import Document, Parser, Sentence, conllu, load
-from ropewalk.errors import ConfigError, FormatError, ModelError
+from ropewalk.errors import ConfigError, FormatError, MismatchError, ModelError
 from ropewalk.formats.text import text_pieces, token_banks
 from ropewalk.models.catalogue import installed, locate
 from ropewalk.segmentation.tokens import text_of
@@ -57,8 +57,33 @@ def test_a_text_becomes_a_document_of_sentences_of_words(tmp_path: Path) -> None
     assert document[-1] == document[2] != document[1]
     assert document[:2] == (document[0], document[1])
     assert no_problems(document.to_conllu(), tmp_path)
-    with pytest.raises(IndexError):
+    with pytest.raises(IndexError, match="no sentence has index 3; the document has 3, counted from 0"):
         document[3]
+
+
+def test_documents_and_sentences_can_be_written(tmp_path: Path) -> None:
+    parser = toy_parser()
+    document = parser(TEXT)
+    file = tmp_path / "out.conllu"
+    for content, expected in (
+        (document, document.to_conllu()),
+        (document[1], document[1].to_conllu()),
+        (document[1:], document[1].to_conllu() + document[2].to_conllu()),
+        (parser.pipe([TEXT, "And I"]), document.to_conllu() + parser("And I").to_conllu()),
+        (document.treebank[:1], document[0].to_conllu()),
+    ):
+        conllu.write(file, content)
+        assert file.read_text(encoding="utf-8") == expected
+    assert conllu.dumps(document).decode() == document.to_conllu()
+    assert conllu.dumps(document, generator="mine").startswith(b"# generator = mine\n")
+    trees: list[Any] = [document[0].tree]
+    with pytest.raises(MismatchError, match="found Tree; expected Treebank or Document or Sentence"):
+        conllu.write(file, trees)
+
+
+def test_words_are_formatted_as_their_text() -> None:
+    sentence = toy_parser()(TEXT)[0]
+    assert f"{sentence[0]:>6}|{sentence[0]}|{sentence[0]!s}" == "  They|They|They"
 
 
 def test_offsets_lead_back_to_the_text() -> None:

@@ -161,7 +161,11 @@ def test_the_command_writes_tables_and_lines(tmp_path: Path) -> None:
     file.write_text(TEXT, encoding="utf-8")
     done = run("review", file, "--top", "1")
     assert done.returncode == 0, done.stderr
-    assert "gives 1 word of 10 another head or relation, and is not sure of 0 others; listed: 1" in done.stderr
+    assert "gives 1 word of 10 another head or relation, and is not sure of 0 others; listed: 1\n" in done.stderr
+    assert run("review", file).stdout == done.stdout, "5 % of few words is at least one"
+    none = run("review", file, "--top", "0").stderr
+    assert "listed: 0; --top 100% lists all\n" in none
+    assert re.search(r" model's head +model's relation ", done.stdout)
     assert re.search(r"one\s+6\s+4\s+a\s+3\s+det\s+6\s+det", done.stdout)
     rows = list(csv.DictReader(run("review", file, "--format", "csv", "--top", "100%").stdout.splitlines()))
     assert (rows[0]["sentence"], rows[0]["line"], rows[0]["form"], rows[0]["model_head"]) == ("one", "6", "a", "6")

@@ -128,6 +128,7 @@ def test_the_best_model_is_kept_with_its_scores(trained: Outcome, data: Path) ->
     assert score(gold, parsed).las == pytest.approx(trained.scores["dev"]["las"])
     assert trained.state.best == max(entry["las"] for entry in trained.state.history)
     card = (trained.home / "README.md").read_text(encoding="utf-8")
+    assert "https://pypi.org" not in card, "Ropewalk is on no index"
     assert f"{100 * trained.scores['dev']['las']:.2f}" in card
     assert "ropewalk train small.toml" in card
     assert f"torch {torch.__version__.split('+')[0]}" in card

@@ -137,6 +137,16 @@ def test_an_experiment_writes_its_tables_and_does_nothing_twice(home: Path) -> N
     assert weights.stat().st_mtime_ns == written
     assert b"epoch" not in again.stderr
     assert (home / "grid" / "details.csv").read_text(encoding="utf-8").splitlines() == rows
+    changed = run("experiment", grid, "-o", home / "grid", "--set", "model.hidden=32")
+    assert changed.returncode == 1
+    assert b"'Invented, small, optimal' was made with another configuration: model.hidden was 64" in changed.stderr
+    assert b"run 1 of" not in changed.stderr
+    absent = grid.read_text(encoding="utf-8").replace(data, f"{data}.absent")
+    grid.write_text(absent, encoding="utf-8")
+    nothing = run("experiment", grid, "-o", home / "nothing")
+    assert nothing.returncode == 1
+    assert nothing.stderr.count(b"note: left out") == 3
+    assert b"every run was left out" in nothing.stderr.splitlines()[-1]
 
 
 def test_a_grid_with_an_unknown_name_is_refused(home: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import re
 import typing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,6 +15,7 @@ from ropewalk import options
 from ropewalk.autobuild.planning import BuildOptions
 from ropewalk.errors import ConfigError
 from ropewalk.laboratory import experiment
+from ropewalk.laboratory.comparisons import questions
 from ropewalk.segmentation import segmenter_config
 from ropewalk.training import config
 
@@ -165,11 +167,11 @@ def test_a_grid_of_several_seeds_has_every_run_for_each(tmp_path: Path) -> None:
         (f"Invented/small/{name}/seed-{seed}", seed) for seed in (1, 2, 5) for name in ("optimal", "biaffine")
     ]
     assert cells[0].name == "Invented, small, optimal, seed 1"
-    for line, seed in (("", 7), ("seeds = [3]", 3)):
+    for line, seed, end in (("", 7, ""), ("seeds = [3]", 3, "/seed-3")):
         one = experiment.cells(grid_of(tmp_path, line))
         assert [(cell.place.as_posix(), cell.config.seed) for cell in one] == [
-            ("Invented/small/optimal", seed),
-            ("Invented/small/biaffine", seed),
+            (f"Invented/small/optimal{end}", seed),
+            (f"Invented/small/biaffine{end}", seed),
         ]
 
 
@@ -188,6 +190,98 @@ def test_a_treebank_may_have_fewer_seeds_than_its_grid(tmp_path: Path) -> None:
 def test_seeds_that_are_none_are_refused(tmp_path: Path, seeds: str) -> None:
     with pytest.raises(ConfigError, match="seed"):
         experiment.cells(grid_of(tmp_path, f"seeds = {seeds}"))
+
+
+@pytest.mark.parametrize("seeds", ["", "seeds = [2]"])
+def test_seeds_of_a_treebank_that_its_grid_lacks_are_refused(tmp_path: Path, seeds: str) -> None:
+    grid = grid_of(tmp_path, seeds)
+    grid.write_text(grid.read_text(encoding="utf-8") + "seeds = [3]\n", encoding="utf-8")
+    with pytest.raises(ConfigError, match=r"treebanks\.Invented\.seeds is \[3\]"):
+        experiment.cells(grid)
+
+
+def rows_of(folder: Path, rows: str, more: str = "") -> Path:
+    grid = grid_of(folder, more)
+    old = 'encodings = ["optimal", "biaffine"]'
+    grid.write_text(grid.read_text(encoding="utf-8").replace(old, f"encodings = [{rows}]"), encoding="utf-8")
+    return grid
+
+
+@pytest.mark.parametrize(
+    ("rows", "more", "message"),
+    [
+        ('"optimal"', 'decoders = ["exact", "greeedy"]', r"decoders is .*'greeedy'.* some of: exact, joint, mbr"),
+        ('"optimal"', 'decoders = "exact"', r"decoders is 'exact'; expected a list"),
+        ('{name = "optimal", encoding = "optimal", decoders = ["exat"]}', "", r"encodings\.decoders is \['exat'\]"),
+    ],
+)
+def test_an_unknown_decoder_of_a_grid_is_refused(tmp_path: Path, rows: str, more: str, message: str) -> None:
+    with pytest.raises(ConfigError, match=message):
+        experiment.cells(rows_of(tmp_path, rows, more))
+
+
+def test_a_decoder_of_other_parsers_is_left_out_of_a_row(tmp_path: Path) -> None:
+    grid = rows_of(tmp_path, '"optimal", "biaffine"', 'decoders = ["greedy", "mbr-nonprojective"]')
+    assert [cell.decoders for cell in experiment.cells(grid)] == [("greedy",), ("mbr-nonprojective",)]
+
+
+@pytest.mark.parametrize(
+    ("row", "more", "message"),
+    [
+        ('"optimall"', "", r"Invented, small, optimall.*unknown encoding 'optimall'; did you mean 'optimal'"),
+        ('"four-bit"', 'decoders = ["joint"]', r"'Invented, small, four-bit' .*needs the scores of arcs"),
+        (
+            '{name = "x", encoding = "relative", arc_weight = 1.0, decoders = ["exact", "joint"]}',
+            "",
+            "the encoding relative does not have",
+        ),
+        ('{name = "x", encoding = "optimal", auxiliary = ["four-bits"]}', "", "unknown encoding 'four-bits'"),
+        ('{name = "x", encoding = "optimal", tags = ["upso"]}', "", "unknown tag column 'upso'"),
+        ('{name = "x", encoding = "optimal", graph = {encoding = "optimall"}}', "", "'optimall'"),
+        ('"four-bit", "four-bit"', "", r"several runs have the folder Invented.small.four-bit"),
+        ('"four-bit"', 'set = ["data.dev="]', r"data\.dev is empty"),
+    ],
+)
+def test_every_row_of_a_grid_is_checked_before_the_first_run(tmp_path: Path, row: str, more: str, message: str) -> None:
+    first = '{name = "first", encoding = "optimal", arc_weight = 1.0}'
+    grid = rows_of(tmp_path, f"{first}, {row}", more)
+    with pytest.raises(ConfigError, match=message):
+        experiment.cells(grid)
+
+
+def test_an_unknown_kind_of_encoder_is_refused(tmp_path: Path) -> None:
+    grid = grid_of(tmp_path, "")
+    grid.write_text(grid.read_text(encoding="utf-8").replace('"bilstm"', '"lstm"'), encoding="utf-8")
+    with pytest.raises(ConfigError, match=r"Invented, small, optimal.*unknown kind of encoder 'lstm'"):
+        experiment.cells(grid)
+
+
+@pytest.mark.parametrize("path", GRIDS, ids=lambda path: path.name)
+def test_the_ready_made_grids_ask_about_their_own_systems(path: Path) -> None:
+    questions(path, experiment.systems(experiment.cells(path)))
+
+
+def test_the_grids_of_the_guide_are_sound(tmp_path: Path) -> None:
+    for name in ("configs", "ewt-minilm.toml"):
+        (tmp_path / name).symlink_to(CONFIGS if name == "configs" else CONFIGS / name)
+    page = (CONFIGS.parent / "docs" / "experiments.md").read_text(encoding="utf-8")
+    blocks = re.findall(r"```toml\n(.*?)```", page, re.DOTALL)
+    assert len(blocks) == 2
+    for block in blocks:
+        grid = tmp_path / "grid.toml"
+        grid.write_text(block, encoding="utf-8")
+        assert questions(grid, experiment.systems(experiment.cells(grid)))
+
+
+def test_a_comparison_of_a_system_that_the_grid_lacks_is_refused(tmp_path: Path) -> None:
+    question = 'comparisons = [{question = "?", first = "optimal, exact", second = "biaffine, exact"}]'
+    grid = grid_of(tmp_path, question)
+    systems = experiment.systems(experiment.cells(grid))
+    assert systems == ("optimal, exact", "biaffine, spanning tree")
+    with pytest.raises(ConfigError, match=r"names 'biaffine, exact'.*'optimal, exact'; 'biaffine, spanning tree'"):
+        questions(grid, systems)
+    grid.write_text(grid.read_text(encoding="utf-8").replace("biaffine, exact", systems[1]), encoding="utf-8")
+    assert len(questions(grid, systems)) == 1
 
 
 def test_a_change_of_all_seeds_is_refused(tmp_path: Path) -> None:

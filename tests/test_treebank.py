@@ -49,8 +49,19 @@ def test_one_sentence_as_a_value() -> None:
     assert facts(bank[1]) == (("z",), ("X",), (-1,), ("_",), ())
     assert (bank[1].id, bank[1].caption, bank[1].text) == (None, "", "z")
     assert list(bank) == [bank[0], bank[1]]
-    with pytest.raises(IndexError, match="sentence 2 of a treebank of 2"):
+    with pytest.raises(IndexError, match="no sentence has index 2; the treebank has 2, counted from 0"):
         bank[2]
+    with pytest.raises(IndexError, match="no word has index -2; the sentence has 1, counted from 0"):
+        bank[1][-2]
+    with pytest.raises(MismatchError, match="no sentence has index 5; the treebank has 2, counted from 0"):
+        bank.select([1, 5])
+
+
+@pytest.mark.parametrize("where", [slice(1), slice(1, None), slice(None, None, -1), slice(5, 9), slice(None)])
+def test_a_slice_is_a_treebank(where: slice) -> None:
+    part = conllu.loads(RAW)[where]
+    assert isinstance(part, Treebank)
+    assert conllu.dumps(part) == b"".join(parts(RAW)[where])
 
 
 def test_a_sentence_shows_edits() -> None:

@@ -55,7 +55,7 @@ def compare(
     level: Annotated[float, typer.Option(help="Level of the intervals, between 0 and 1.")] = 0.95,
     most: Annotated[int, typer.Option(min=1, help="Number of sentences to list, with --by sentence.")] = 20,
     no_punct: evaluate.NoPunctOption = False,
-    punct_by: evaluate.PunctByOption = "relation",
+    punct_by: evaluate.PunctByOption = None,
     punct_list: evaluate.PunctListOption = "",
     no_subtypes: evaluate.NoSubtypesOption = False,
     table_output: shell.TableOutput = shell.TableOutput(),
@@ -84,13 +84,14 @@ def compare(
         raise typer.BadParameter("--by sentence compares single outputs; expected one file for each system")
     if by == "sentence" and which == "systems":
         raise typer.BadParameter("--by sentence lists pairs of systems; leave out --table systems")
+    evaluate.demand_no_punct(no_punct, punct_by, punct_list)
     if not 0 < level < 1:
         raise typer.BadParameter(f"--level is {level}; expected a share between 0 and 1, such as 0.95")
     table_output.demand_other(read)
     shell.warn_if_uncompiled()
     table_output.require_plots()
     right = conllu.read(gold, trees="required")
-    scoring = ScoringRules(not no_subtypes, not no_punct, punct_by, punct_list.split())
+    scoring = ScoringRules(not no_subtypes, not no_punct, punct_by or "relation", punct_list.split())
     judged = [[judge(right, conllu.read(file), scoring) for file in files] for _, files in systems]
     rules = f"{'without' if no_subtypes else 'with'} subtypes, {evaluate.counting(scoring)}"
     if by == "sentence":

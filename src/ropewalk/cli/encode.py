@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from ropewalk.cli import shell
+from ropewalk.reporting.escaping import clean
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -25,14 +26,14 @@ PolicyOption = Annotated[
 
 def encode(
     file: shell.File,
-    encoding: Annotated[
-        str | None,
+    encodings: Annotated[
+        list[str] | None,
         typer.Option(
             "--encoding",
             "-e",
             metavar="NAME",
             show_default="with --graphs, optimal-nonprojective",
-            help="An encoding, with options if any: optimal, optimal+head, 'brackets(planes=2)'.",
+            help="An encoding, with options if any: optimal, optimal+head, 'brackets(planes=2)'. Not repeatable.",
         ),
     ] = None,
     graphs: shell.GraphsOption = False,
@@ -48,6 +49,7 @@ def encode(
     have a line for each empty node too, and the relations of all heads of a word.
     """
     shell.demand_other(output, [file], overwrite=overwrite)
+    encoding = _only(encodings)
     options: dict[str, str | int] = {} if policy is None else {"policy": policy}
     if graphs:
         _encode_graphs(file, encoding, options, output)
@@ -56,6 +58,14 @@ def encode(
     if encoding is None:
         raise typer.BadParameter("missing; name one of those that `ropewalk encodings` lists", param_hint="--encoding")
     _encode_trees(file, encoding, options, output)
+
+
+def _only(encodings: list[str] | None) -> str | None:
+    """Return the encoding that is named, or None; raise if there are several."""
+    if encodings and len(encodings) > 1:
+        problem = clean(f"found {', '.join(encodings)}; expected one: run the command once for each")
+        raise typer.BadParameter(problem, param_hint="--encoding")
+    return encodings[0] if encodings else None
 
 
 def _encode_trees(file: str, encoding: str, options: dict[str, str | int], output: str) -> None:

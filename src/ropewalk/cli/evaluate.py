@@ -1,6 +1,6 @@
 """The command `ropewalk evaluate`: score predicted trees against gold trees."""
 
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
 
 import typer
@@ -33,11 +33,12 @@ Punctuation = Literal["relation", "upos", "xpos", "form"]  # as in `ropewalk.sco
 GoldFile = Annotated[str, typer.Argument(metavar="GOLD", help="CoNLL-U with the gold trees, also .gz or .xz.")]
 NoPunctOption = Annotated[bool, typer.Option("--no-punct", help="Leave out punctuation, as the gold file marks it.")]
 PunctByOption = Annotated[
-    Punctuation,
+    Punctuation | None,
     typer.Option(
         "--punct-by",
-        help="Punctuation for --no-punct: relation: words with the relation punct; upos: with the tag PUNCT; xpos: "
-        "with a Penn tag of punctuation; form: words that consist of punctuation.",
+        show_default=False,
+        help="Punctuation for --no-punct: relation (the default): words with the relation punct; upos: with the tag "
+        "PUNCT; xpos: with a Penn tag of punctuation; form: words that consist of punctuation.",
     ),
 ]
 PunctListOption = Annotated[
@@ -84,7 +85,7 @@ def evaluate(
         bool, typer.Option("--graphs", help="Score the graphs instead: DEPS of CoNLL-U, or .sdp files.")
     ] = False,
     no_punct: NoPunctOption = False,
-    punct_by: PunctByOption = "relation",
+    punct_by: PunctByOption = None,
     punct_list: PunctListOption = "",
     no_subtypes: NoSubtypesOption = False,
     table_output: TableOutput = TableOutput(),
@@ -103,18 +104,19 @@ def evaluate(
     _demand_one_source(
         predicted,
         model,
-        parsing=options != ParserOptions() or from_text,
+        parsing=[*_given(options), *(["--from-text"] if from_text else [])],
         graph_decoder=options.graph_decoder,
         graphs=graphs,
     )
-    choices = bool(by or no_punct or no_subtypes)
+    marks = punct_by is not None or bool(punct_list)
     _refuse_together(
         conll18=conll18,
         graphs=graphs,
-        choices=choices,
+        choices=bool(by or no_punct or no_subtypes or marks),
         plot=table_output.plot is not None,
         twice=gold == predicted == "-",
     )
+    demand_no_punct(no_punct, punct_by, punct_list)
     read = [*filter(None, (gold, predicted)), *files_of_model(model)]
     table_output.demand_other(read)
     warn_if_uncompiled()
@@ -130,7 +132,7 @@ def evaluate(
         say(f"note: the words differ, so the scores are those of CoNLL 2018: {parting}")
         if no_punct or no_subtypes:
             say("note: those count punctuation and leave out subtypes, whatever is asked")
-    rules = ScoringRules(not no_subtypes, not no_punct, punct_by, punct_list.split())
+    rules = ScoringRules(not no_subtypes, not no_punct, punct_by or "relation", punct_list.split())
     if conll18 or parting is not None:
         table, bars = _conll18(right, guessed)
     elif by is None:
@@ -162,14 +164,25 @@ class _Predicting(NamedTuple):
         return parser.treebank(gold.with_columns(dict.fromkeys(("lemma", "xpos", "feats"), ["_"] * gold.words)))
 
 
-def _demand_one_source(predicted: str, model: str, *, parsing: bool, graph_decoder: str | None, graphs: bool) -> None:
-    """Raise unless there is either a file or a model, and options that belong to it."""
+def _given(options: ParserOptions) -> list[str]:
+    """Return the names of the options that are not the default, as on the command line."""
+    default = ParserOptions()
+    names = [field.name for field in fields(options) if getattr(options, field.name) != getattr(default, field.name)]
+    return [f"--{name.replace('_', '-')}" for name in names]
+
+
+def _demand_one_source(
+    predicted: str, model: str, *, parsing: list[str], graph_decoder: str | None, graphs: bool
+) -> None:
+    """Raise unless there is either a file or a model, and options that belong to it.
+
+    `parsing` has the names of the options for a model.
+    """
     if bool(predicted) == bool(model):
         raise typer.BadParameter("expected either PRED or --model")
     if predicted and parsing:
-        raise typer.BadParameter(
-            "--decoder, --repair, --graph-decoder and --from-text belong to --model; leave them out with PRED"
-        )
+        belong, them = ("belongs", "it") if len(parsing) == 1 else ("belong", "them")
+        raise typer.BadParameter(f"{' and '.join(parsing)} {belong} to --model; leave {them} out with PRED")
     if graph_decoder and not graphs:
         raise typer.BadParameter("--graph-decoder belongs to --graphs; without it trees are scored")
 
@@ -177,7 +190,9 @@ def _demand_one_source(predicted: str, model: str, *, parsing: bool, graph_decod
 def _refuse_together(*, conll18: bool, graphs: bool, choices: bool, plot: bool, twice: bool) -> None:
     """Raise if options contradict each other."""
     if conll18 and choices:
-        raise typer.BadParameter("--conll18 has rules of its own; leave out --by, --no-punct and --no-subtypes")
+        raise typer.BadParameter(
+            "--conll18 has rules of its own; leave out --by, --no-subtypes, --no-punct and its options"
+        )
     if graphs and (conll18 or choices or plot):
         raise typer.BadParameter("--graphs has rules of its own; only --format and -o go with it")
     if twice:
@@ -210,6 +225,12 @@ def _graphs(gold: str, predicted: str, predicting: _Predicting | None) -> "Table
 
 
 Bars = tuple[list[str], dict[str, list[float]]]
+
+
+def demand_no_punct(no_punct: bool, punct_by: str | None, punct_list: str) -> None:
+    """Raise `BadParameter` if options of --no-punct were given without it."""
+    if (punct_by or punct_list) and not no_punct:
+        raise typer.BadParameter("--punct-by and --punct-list belong to --no-punct; add it, or leave them out")
 
 
 def counting(rules: "ScoringRules") -> str:

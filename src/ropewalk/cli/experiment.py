@@ -10,6 +10,9 @@ from ropewalk.cli.shell import command_line, folder_option, plural, prepare_torc
 from ropewalk.cli.train import reporter
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ropewalk.laboratory.comparisons import Question
     from ropewalk.laboratory.experiment import Result
     from ropewalk.reporting.tables import Table
 
@@ -44,16 +47,15 @@ def experiment(
     prepare_torch()
     warn_if_uncompiled()
     from ropewalk import files
-    from ropewalk.errors import ModelError
+    from ropewalk.errors import ModelError, TrainingError
     from ropewalk.laboratory import experiment as library
-    from ropewalk.laboratory.comparisons import comparisons, questions
-    from ropewalk.laboratory.graph_results import graph_table
-    from ropewalk.laboratory.published import published
+    from ropewalk.laboratory.comparisons import questions
     from ropewalk.reporting import plots
 
     plots.require("figure.svg")
     planned = library.cells(grid, changes or [])
-    asked = questions(grid)
+    asked = questions(grid, library.systems(planned))
+    library.demand_unchanged(planned, out)
     home = files.make_folder(out)
     results: list[Result] = []
     tables: dict[str, Table] = {}
@@ -68,19 +70,43 @@ def experiment(
             except ModelError as failure:
                 say(f"note: left out: {failure}")
                 continue
-        tables = {
-            "summary": library.summary(results),
-            "details": library.details(results),
-            "seeds": library.spread(results),
-            "graphs": graph_table(library.over_seeds(results)),
-            "paper": library.beside_paper(results, published()),
-            "speed": library.speed(results),
-            "energy": library.energy(results, published()),
-            "comparisons": comparisons(results, asked),
-        }
+        tables = _tables(results, asked)
         for name, table in tables.items():
             if table.rows:
                 _write(home / name, table, columns)
+    if not results:
+        raise TrainingError(f"{grid}: every run was left out; the notes above say what each of them lacks")
+    _draw(home, results)
+    for name in columns.split(",") if columns and tables else ():
+        if all(table.find(name) is None for table in tables.values()):
+            say(f"note: no table has the column {name!r}; expected names in the first lines of the .csv files")
+    say(f"tables and figures are in {home}")
+
+
+def _tables(results: "Sequence[Result]", asked: "Sequence[Question]") -> "dict[str, Table]":
+    """Return all tables of a grid's results by name; some may have no rows."""
+    from ropewalk.laboratory import experiment as library
+    from ropewalk.laboratory.comparisons import comparisons
+    from ropewalk.laboratory.graph_results import graph_table
+    from ropewalk.laboratory.published import published
+
+    return {
+        "summary": library.summary(results),
+        "details": library.details(results),
+        "seeds": library.spread(results),
+        "graphs": graph_table(library.over_seeds(results)),
+        "paper": library.beside_paper(results, published()),
+        "speed": library.speed(results),
+        "energy": library.energy(results, published()),
+        "comparisons": comparisons(results, asked),
+    }
+
+
+def _draw(home: Path, results: "Sequence[Result]") -> None:
+    """Draw the accuracy and the speed of the systems on each treebank, as SVG and PNG."""
+    from ropewalk.laboratory import experiment as library
+    from ropewalk.reporting import plots
+
     for treebank in {result.treebank: None for result in results}:
         for suffix in ("svg", "png"):
             plots.scatter(
@@ -88,10 +114,6 @@ def experiment(
                 library.points(results, treebank),
                 plots.AxisLabels(treebank, "words per second", "LAS over sentences"),
             )
-    for name in columns.split(",") if columns and tables else ():
-        if all(table.find(name) is None for table in tables.values()):
-            say(f"note: no table has the column {name!r}; expected names in the first lines of the .csv files")
-    say(f"tables and figures are in {home}")
 
 
 def _write(path: Path, table: "Table", columns: str) -> None:

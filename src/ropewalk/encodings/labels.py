@@ -100,7 +100,7 @@ class Labels(LabelColumns):
     """The labels of many trees: one or more columns, relations and, for some encodings, parts of speech.
 
     `encoding` is the name and options of the encoding. The constructor raises a `MismatchError` unless every column
-    has a value for each word. The values never change.
+    has a value for each word. The values never change. `Encoding.labels` makes labels from texts.
     """
 
     encoding: str
@@ -172,6 +172,15 @@ class GraphLabels(LabelColumns):
         """Return for each node the relations of the arcs into it, joined with `|`; `_` if there is no arc."""
         flat = self.relations.texts()
         return [BETWEEN_ARCS.join(flat[where]) or NOTHING for where in self.relation_offsets]
+
+
+def demand_labels(labels: object, kind: type[LabelColumns]) -> None:
+    """Raise a `MismatchError` unless `labels` has the type `kind`; the message says how to make such labels."""
+    if not isinstance(labels, kind):
+        raise MismatchError(
+            f"what to decode: found {type(labels).__name__}; expected {kind.__name__}: "
+            "make them from texts with the encoding's method labels(…)"
+        )
 
 
 @dataclass(frozen=True, slots=True)

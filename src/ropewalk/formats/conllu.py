@@ -30,6 +30,7 @@ from ropewalk.formats import Look, OutputFormat, conllx
 from ropewalk.formats.text import raw_bytes
 from ropewalk.kernels import codes, view
 from ropewalk.kernels import conllu as kernel
+from ropewalk.treebank.documents import Document, Sentence
 from ropewalk.treebank.misc import CONFIDENCE, Spaces
 from ropewalk.treebank.source import COLUMNS, TREE_CONFIDENCE, UNWRITABLE, Source
 from ropewalk.treebank.treebank import Treebank
@@ -42,7 +43,6 @@ if TYPE_CHECKING:
     from ropewalk.core.arrays import Ints
     from ropewalk.core.ragged import Places
     from ropewalk.core.trees import HeadFaults
-    from ropewalk.treebank.documents import Document
     from ropewalk.treebank.surface import Floats, Heading
 
 OnError = Literal["stop", "skip"]
@@ -371,9 +371,21 @@ def loads(
     return Reader(name, iter([raw_bytes(text, name)]), on_error=on_error, trees=trees).read()
 
 
-def dumps(bank: Treebank, *, generator: str = "") -> bytes:
-    """Return a treebank as CoNLL-U; the first comment names `generator`, the program that made the trees, if given."""
-    return b"".join(sentences(bank, generator=generator))
+def dumps(content: Treebank | Document | Sentence, *, generator: str = "") -> bytes:
+    """Return a treebank, a document or a sentence as CoNLL-U.
+
+    The first comment names `generator`, the program that made the trees, if given; by default that of the document.
+    """
+    if isinstance(content, Document):
+        generator = generator or content.generator
+    return b"".join(sentences(_treebank_of(content), generator=generator))
+
+
+def _treebank_of(content: Treebank | Document | Sentence) -> Treebank:
+    demand_type("what to write", content, Treebank, Document, Sentence)
+    if isinstance(content, Sentence):
+        return content.treebank.select([content.number])
+    return content.treebank if isinstance(content, Document) else content
 
 
 def as_written(bank: Treebank) -> Source:
@@ -388,15 +400,15 @@ def as_written(bank: Treebank) -> Source:
     return replace(written, lines=source.lines) if source is not None else written
 
 
-def write(path: Path, banks: Treebank | Iterable[Treebank]) -> None:
-    """Write one or several treebanks to a file; `-` is standard output, and `.gz` and `.xz` files are compressed.
+def write(path: Path, content: Treebank | Document | Sentence | Iterable[Treebank | Document | Sentence]) -> None:
+    """Write one or several treebanks, documents or sentences to a file.
 
-    The file appears only when it is complete.
+    `-` is standard output, and `.gz` and `.xz` files are compressed. The file appears only when it is complete.
     """
-    demand_type("what to write", banks, Treebank, Iterable)
+    demand_type("what to write", content, Treebank, Document, Sentence, Iterable)
     with files.creating(path) as file:
-        for bank in [banks] if isinstance(banks, Treebank) else banks:
-            raw = dumps(bank)
+        for part in [content] if isinstance(content, Treebank | Document | Sentence) else content:
+            raw = dumps(part)
             file.write(conllx.from_conllu(raw) if conllx.is_named(path) else raw)
 
 

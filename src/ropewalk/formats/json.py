@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import TYPE_CHECKING, Any
 
 from ropewalk.errors import demand_type
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from ropewalk.treebank.documents import Token, Word
 
 DIGITS = 4  # of probabilities
+INDEX = re.compile("[0-9]{1,9}")  # of a word, or of the root
 
 
 def document(document: Document) -> dict[str, Any]:
@@ -37,7 +39,10 @@ def sentence(sentence: Sentence) -> dict[str, Any]:
         "start": tokens[0].start,
         "end": tokens[-1].end,
         "probability": _rounded(sentence.probability),
-        "words": [_word(word, token, tags) for word, token in zip(sentence, tokens_of, strict=True)],
+        "words": [
+            _word(word, token, tags, heads)
+            for word, token, heads in zip(sentence, tokens_of, _graph_heads(sentence), strict=True)
+        ],
         "multiword_tokens": [
             {"text": token.text, "first": token.first, "last": token.last, "start": token.start, "end": token.end}
             for token in tokens
@@ -46,7 +51,30 @@ def sentence(sentence: Sentence) -> dict[str, Any]:
     }
 
 
-def _word(word: Word, token: Token, tags: Sequence[str]) -> dict[str, Any]:
+def _graph_heads(sentence: Sentence) -> Iterable[list[dict[str, Any]] | None]:
+    """Return the heads of each word in the enhanced graph, from a parser or from DEPS; None if there is no graph."""
+    if sentence.treebank.graphs is not None:
+        return (
+            [
+                {"head": int(arc.index), "relation": arc.relation, "probability": _rounded(arc.probability)}
+                for arc in word.heads
+            ]
+            for word in sentence
+        )
+    texts = sentence.column("deps")
+    return map(_heads_of, texts) if any(text != "_" for text in texts) else [None] * len(texts)
+
+
+def _heads_of(deps: str) -> list[dict[str, Any]]:
+    """Return the heads that a text of DEPS lists, unchecked; the index of an empty node, such as 5.1, is a text."""
+    items = [item.partition(":") for item in deps.split("|") if item != "_"]
+    return [
+        {"head": int(head) if INDEX.fullmatch(head) else head, "relation": relation, "probability": None}
+        for head, _, relation in items
+    ]
+
+
+def _word(word: Word, token: Token, tags: Sequence[str], heads: list[dict[str, Any]] | None) -> dict[str, Any]:
     head = word.head
     out: dict[str, Any] = {
         "index": word.index,
@@ -59,11 +87,8 @@ def _word(word: Word, token: Token, tags: Sequence[str]) -> dict[str, Any]:
         "end": token.end,
         "space_after": token.space_after and word.index == token.last,
     }
-    if word.sentence.treebank.graphs is not None:
-        out["heads"] = [
-            {"head": int(arc.index), "relation": arc.relation, "probability": _rounded(arc.probability)}
-            for arc in word.heads
-        ]
+    if heads is not None:
+        out["heads"] = heads
     more = (
         ("lemma", _known(word.lemma)),
         ("xpos", _known(word.xpos)),

@@ -16,7 +16,7 @@ from ropewalk.scoring.significance import LEVEL, SAMPLES, STARS, compare_means, 
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     Outputs = Sequence[Sequence[Parts]]  # the scores of a system on a treebank, for each seed
 
@@ -30,7 +30,7 @@ AVERAGE: Final = "average"  # the row of all treebanks together
 class Question:
     """A question: how much better the system `second` is than `first`.
 
-    A system is written as the name of an encoding or parser in the grid, a comma and a decoder, such as `O_P, exact`.
+    A system is written as the name of a row in the grid, a comma and a decoder, as results name it: `O_P, exact`.
     """
 
     question: str
@@ -38,13 +38,20 @@ class Question:
     second: str
 
 
-def questions(path: str | os.PathLike[str]) -> list[Question]:
-    """Read the questions under `comparisons` in a grid's TOML file; raise `ConfigError` if one has other fields."""
+def questions(path: str | os.PathLike[str], systems: Collection[str]) -> list[Question]:
+    """Read the questions under `comparisons` in a grid's TOML file.
+
+    Raise `ConfigError` if one has other fields, or names a system that is not in `systems`, those of the grid.
+    """
     entries = read(path).get("comparisons", [])
     for entry in entries if isinstance(entries, list) else [entries]:
         named = isinstance(entry, dict) and set(entry) == set(FIELDS)
         if not named or not all(isinstance(value, str) for value in entry.values()):
             raise ConfigError(str(path), "comparisons", f"has {entry!r}; expected a table of {', '.join(FIELDS)}")
+        for name in (entry["first"], entry["second"]):
+            if name not in systems:
+                known = "; ".join(map(repr, systems))
+                raise ConfigError(str(path), "comparisons", f"names {name!r}, which is no system of this grid: {known}")
     return [Question(**entry) for entry in entries]
 
 

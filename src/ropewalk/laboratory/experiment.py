@@ -3,29 +3,36 @@
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import json
 import re
 import statistics
 import time
 from dataclasses import asdict, dataclass, field, replace
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ropewalk import encodings, files
-from ropewalk.decoding import machine_of, stacks_of
-from ropewalk.errors import ConfigError
+from ropewalk import decoding, encodings, files
+from ropewalk.errors import ConfigError, RopewalkError, TrainingError, demand_known
 from ropewalk.formats import conllu
 from ropewalk.laboratory.graph_results import graph_scores
-from ropewalk.models.storage import read_content
-from ropewalk.options import changed, flat_table, read
+from ropewalk.models import tag_columns
+from ropewalk.models.description import Description
+from ropewalk.models.labels import GraphNames, LabelSet
+from ropewalk.models.model import demand_decoders
+from ropewalk.models.storage import CONFIG, read_content, read_json
+from ropewalk.models.word_readers import OWN, announced
+from ropewalk.options import changed, flat_options, flat_table, read
 from ropewalk.reporting.plots import Point
 from ropewalk.reporting.tables import Table, TableColumn, text_columns
 from ropewalk.scoring.attachment import score
-from ropewalk.training.checks import demand_decoder, only_used, parser_decoders
-from ropewalk.training.config import PARSERS, from_mapping
-from ropewalk.training.examples import read_treebank
+from ropewalk.training.checks import demand_decoder, demand_teachable, only_used, parser_decoders
+from ropewalk.training.config import PARSERS, Config, from_mapping
+from ropewalk.training.construction import graph_shape, head_shape
+from ropewalk.training.examples import encoding_names, read_treebank
 from ropewalk.training.loop import CHECKPOINT, Progress
 from ropewalk.training.tracking import Tracker
 from ropewalk.training.trainable import device_name, devices, load
@@ -33,16 +40,22 @@ from ropewalk.training.training_run import measures, train
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
     from ropewalk.laboratory.published import Accuracy, Published
     from ropewalk.models.model import Model
-    from ropewalk.training.config import Config
     from ropewalk.training.loop import ScoresByName
     from ropewalk.treebank.treebank import Treebank
 
 KEYS = ("config", "encodings", "decoders", "encoders", "treebanks", "seeds", "set", "comparisons")
 RESULTS = "results.jsonl"  # in a grid's folder: a line for each finished run, with everything that its tables need
+UNCOMPARED = frozenset(  # options that change neither a model nor its scores
+    {
+        *("data.name", "data.licence", "model.encoder.local_files_only", "teacher.cache", "teacher.sources"),
+        *("training.device", "training.threads", "training.tensorboard"),
+    }
+)
+SHOWN = 3  # differences between configurations that an error names
 TURNS = 3  # repetitions of parsing, to measure its speed
 SAMPLE = 200  # sentences, for the speed of devices that no run was trained on
 PAPER = {"UAS": "uas_sentences", "LAS": "las_sentences", "UM": "um", "LM": "lm"}
@@ -73,7 +86,7 @@ class GridCell:
     encoding: str
     config: Config
     decoders: tuple[str, ...]
-    seed: int | None = None  # if the grid has several
+    seed: int | None = None  # if the grid has `seeds`
 
     @property
     def place(self) -> Path:
@@ -83,7 +96,7 @@ class GridCell:
 
     @property
     def name(self) -> str:
-        """The name of the run for people: treebank, encoder, encoding, and the seed if the grid has several."""
+        """The name of the run for people: treebank, encoder, encoding, and the seed if the grid has `seeds`."""
         last = () if self.seed is None else (f"seed {self.seed}",)
         return ", ".join((self.treebank, self.encoder, self.encoding, *last))
 
@@ -93,9 +106,9 @@ class Result:
     """The scores of one run on one part of a treebank (dev or test) with one decoder, and its parsing speed.
 
     `scores` also has the energy of training and parsing, if it was measured. `words_per_second` is the speed on the
-    device of training. `speeds` has the speed on each device, by the device's name. `seed` is None if the grid has only
-    one, or if this is a mean over seeds. `sentences` has three counts for each sentence: its `words`, those with the
-    right head (`heads`), and those with the right relation too (`labelled`).
+    device of training. `speeds` has the speed on each device, by the device's name. `seed` is None if the grid has no
+    `seeds`, or if this is a mean over seeds. `sentences` has three counts for each sentence: its `words`, those with
+    the right head (`heads`), and those with the right relation too (`labelled`).
     """
 
     treebank: str
@@ -119,7 +132,8 @@ def cells(path: str | os.PathLike[str], changes: Iterable[str] = ()) -> list[Gri
     """Read the training runs of a grid from its TOML file; raise `ConfigError` if an option is wrong.
 
     `changes` are options to change, such as `training.epochs=3`. With several seeds, all runs with the first seed
-    precede those with the next, so that systems can be compared before the whole grid is finished.
+    precede those with the next, so that systems can be compared before the whole grid is finished. Every run is
+    checked, as far as that is possible without its data.
     """
     table, changes = read(path), tuple(changes)
     source = str(path)
@@ -131,13 +145,19 @@ def cells(path: str | os.PathLike[str], changes: Iterable[str] = ()) -> list[Gri
             raise ConfigError(source, key, "is missing; a grid has " + ", ".join(KEYS))
     base = changed(read(Path(path).parent / table["config"]), [*table.get("set", []), *changes])
     seeds = _seeds(table, changes, source)
-    if not seeds:
-        return _cells(table, base, source)
-    of_each = [(seed, _cells(table, {**base, "seed": seed}, source)) for seed in seeds]
-    if len(seeds) == 1:
-        return of_each[0][1]
-    own = {name: _seeds(data, (), f"{source}: treebanks.{name}") or seeds for name, data in table["treebanks"].items()}
-    return [replace(cell, seed=seed) for seed, some in of_each for cell in some if seed in own[cell.treebank]]
+    own = {name: _treebank_seeds(name, data, seeds, source) for name, data in table["treebanks"].items()}
+    if seeds:
+        every = [(seed, cell) for seed in seeds for cell in _cells(table, {**base, "seed": seed}, source)]
+        planned = [replace(cell, seed=seed) for seed, cell in every if seed in own[cell.treebank]]
+    else:
+        planned = _cells(table, base, source)
+    places: set[Path] = set()
+    for cell in planned:
+        _demand_sound(cell, source)
+        if cell.place in places:
+            raise ConfigError(source, "", f"several runs have the folder {cell.place}; give each row another name")
+        places.add(cell.place)
+    return planned
 
 
 def _seeds(table: Mapping[str, Any], changes: Iterable[str], source: str) -> list[int]:
@@ -153,9 +173,17 @@ def _seeds(table: Mapping[str, Any], changes: Iterable[str], source: str) -> lis
     return seeds
 
 
+def _treebank_seeds(name: str, data: Mapping[str, Any], seeds: Sequence[int], source: str) -> Sequence[int]:
+    """Return the seeds of the treebank `name`: its own, which must be some of the grid's `seeds`, or all of these."""
+    own = _seeds(data, (), f"{source}: treebanks.{name}")
+    if not {*own} <= {*seeds}:
+        raise ConfigError(source, f"treebanks.{name}.seeds", f"is {own}; expected some of the grid's seeds, {seeds}")
+    return own or seeds
+
+
 def _cells(table: Mapping[str, Any], base: dict[str, Any], source: str) -> list[GridCell]:
     """Return the runs of the grid `table`, without seeds; `base` has the options that all runs share."""
-    decoders = tuple(table.get("decoders", ["exact"]))
+    decoders = _decoders(table.get("decoders", ["exact"]), source, "decoders")
     out = []
     for treebank, own_data in table["treebanks"].items():
         data = {key: value for key, value in own_data.items() if key != "seeds"}
@@ -169,23 +197,18 @@ def _cells(table: Mapping[str, Any], base: dict[str, Any], source: str) -> list[
             encoder = table["encoders"][name]
             for entry in table["encodings"]:
                 row = _row(entry)
-                encoding, own = row.pop("name", None), tuple(row.pop("decoders", ()))
+                encoding, own = row.pop("name", None), _decoders(row.pop("decoders", []), source, "encodings.decoders")
                 if not isinstance(encoding, str):
                     raise ConfigError(source, "encodings.name", f"is {encoding!r}; expected a name for the row")
                 model = _merged(base.get("model", {}), {"encoder": encoder})
                 model |= {"parser": PARSERS[0], **row}
                 known = parser_decoders(model["parser"])
                 own = own or tuple(name for name in decoders if name in known) or known[:1]
-                configs = [
-                    only_used(
-                        from_mapping({**_merged(shared, {"decoding": {"decoder": decoder}}), "model": model}, source),
-                        named=flat_table(row, "model."),  # shared options need not apply to all rows
-                    )
-                    for decoder in own
-                ]
-                for config in configs:
-                    demand_decoder(config)
-                out.append(GridCell(treebank, name, encoding, configs[0], own))
+                config = only_used(
+                    from_mapping({**_merged(shared, {"decoding": {"decoder": own[0]}}), "model": model}, source),
+                    named=flat_table(row, "model."),  # shared options need not apply to all rows
+                )
+                out.append(GridCell(treebank, name, encoding, config, own))
     return out
 
 
@@ -197,6 +220,68 @@ def _row(entry: Any) -> dict[str, Any]:  # noqa: ANN401 - as TOML has it
     if isinstance(entry, dict):
         return dict(entry)
     return {"name": entry, "parser": entry} if entry in PARSERS else {"name": entry, "encoding": entry}
+
+
+def _decoders(names: Any, source: str, key: str) -> tuple[str, ...]:  # noqa: ANN401 - as TOML has it
+    """Return the decoders that `key` of a grid lists; raise `ConfigError` unless it is a list of known names."""
+    known = decoding.known()
+    if not isinstance(names, list) or not all(isinstance(name, str) and name in known for name in names):
+        raise ConfigError(source, key, f"is {names!r}; expected a list with some of: {', '.join(known)}")
+    return tuple(names)
+
+
+def _demand_sound(cell: GridCell, source: str) -> None:
+    """Raise `ConfigError` if a run of the grid `source` cannot be trained, or not scored with one of its decoders."""
+    try:
+        _demand_known_names(cell.config)
+        demand_teachable(cell.config)
+        for config in _decoder_configs(cell):
+            demand_decoder(config)
+            demand_decoders(*_described(config))
+    except RopewalkError as failure:
+        raise ConfigError(source, "", f"the run {cell.name!r} is not possible: {failure}") from failure
+
+
+def _demand_known_names(config: Config) -> None:
+    """Raise an error if a configuration lacks data, or if it names an unknown encoding, encoder or tag column."""
+    for part in ("train", "dev"):
+        if not getattr(config.data, part):
+            raise TrainingError(f"data.{part} is empty; expected a treebank file")
+    if config.model.encoder.kind not in OWN:
+        announced(config.model.encoder.kind)
+    for name in encoding_names(config):
+        encodings.get(name)
+    for tag in config.model.tags:
+        demand_known("tag column", tag, tag_columns.known())
+
+
+def _decoder_configs(cell: GridCell) -> list[Config]:
+    """Return the configuration of a run with each of its decoders."""
+    config = cell.config
+    return [replace(config, decoding=replace(config.decoding, decoder=name)) for name in cell.decoders]
+
+
+def _described(config: Config) -> tuple[Description, LabelSet]:
+    """Return the description and the label set of a run's model, as far as they are known without its data."""
+    model = config.model
+    shape = graph_shape(model)
+    names = encoding_names(config)
+    columns = tuple((tuple(encodings.get(name).alphabet or ()),) for name in names)
+    graphs = None if shape.is_empty else GraphNames(model.graph.encoding if shape.labels else "", (), ())
+    return Description(heads=head_shape(model), decoding=config.decoding, graphs=shape), LabelSet(
+        names, columns, (), graphs=graphs
+    )
+
+
+def systems(cells: Iterable[GridCell]) -> tuple[str, ...]:
+    """Return the names of a grid's systems, such as `optimal, exact`: a row's name and a decoder as results name it."""
+    return tuple(
+        dict.fromkeys(
+            f"{cell.encoding}, {_decoder_used(*_described(config))}"
+            for cell in cells
+            for config in _decoder_configs(cell)
+        )
+    )
 
 
 def missing(cell: GridCell) -> list[str]:
@@ -217,11 +302,13 @@ def run(
     Training resumes if it was interrupted. A finished run is not repeated: its stored results are returned. The
     predictions are stored beside the model, in a CoNLL-U file for each part and decoder, such as `test-joint.conllu`.
     The results become a line of `results.jsonl` in `home`. A run with a line there is finished, even if its model was
-    deleted.
+    deleted. Raise `TrainingError` if an earlier run in this folder has another configuration.
     """
-    folder = Path(home) / cell.place
-    if stored := _stored(Path(home) / RESULTS).get(cell.place.as_posix()):
+    place, stored = _found(cell, Path(home), _stored(Path(home) / RESULTS), _digest)
+    if stored:
         return stored
+    folder = Path(home) / place
+    settings = _settings(cell, _digest)
     outcome = train(cell.config, folder, resume=(folder / CHECKPOINT).is_dir(), command=command, report=report)
     after = Progress(outcome.state.epoch, cell.config.training.epochs, outcome.state.step, 1.0, 0.0, 0.0)
     spent = _an_epoch(outcome.state.history)
@@ -255,21 +342,124 @@ def run(
             sentences = {count: getattr(counts, count).tolist() for count in COUNTS}
             system = (cell.treebank, cell.encoder, cell.encoding, name, part)
             results.append(Result(*system, scores, speeds[device], cell.seed, speeds, sentences))
-    line = json.dumps({"run": cell.place.as_posix(), "results": [asdict(result) for result in results]})
+    line = json.dumps({"run": place.as_posix(), **asdict(settings), "results": [asdict(result) for result in results]})
     files.append_line(Path(home) / RESULTS, line.encode())
     return results
 
 
-def _stored(path: Path) -> dict[str, list[Result]]:
-    """Read the results of finished runs from `results.jsonl`; the keys are the runs' folders within the grid's folder.
+@dataclass(frozen=True, slots=True)
+class _Settings:
+    """Settings that identify a run: `options` by full name, with its decoders, and `hashes` of its treebank files.
+
+    Either may lack entries, if an earlier version stored the run.
+    """
+
+    options: dict[str, Any]
+    hashes: dict[str, list[str]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class _Stored:
+    """The results of a finished run, and its settings, or None if an earlier version stored it."""
+
+    results: list[Result]
+    settings: _Settings | None
+
+
+def _settings(cell: GridCell, digest: Callable[[str], str]) -> _Settings:
+    """Return the settings of the run `cell`; `digest` returns the hash of a file."""
+    data = cell.config.data
+    paths = {"data.train": data.train, "data.dev": data.dev, "data.test": data.test}
+    hashes = {option: [digest(path) for path in some] for option, some in paths.items()}
+    return _Settings({**flat_options(cell.config), "decoders": list(cell.decoders)}, hashes)
+
+
+def _digest(path: str) -> str:
+    """Return the SHA-256 of a file's content, uncompressed."""
+    with files.reading(path) as file:
+        return hashlib.sha256(file.read()).hexdigest()
+
+
+def _differences(before: _Settings, now: _Settings, uncompared: Collection[str]) -> list[str]:
+    """Return a phrase for each option that differs between two runs, except those in `uncompared`.
+
+    Treebank files with the same content are equal, wherever they are.
+    """
+    defaults = flat_options(Config())
+    phrases = []
+    for option, value in now.options.items():
+        earlier = before.options.get(option, defaults.get(option, value))
+        if option in before.hashes:
+            same = before.hashes[option] == now.hashes[option]
+        else:
+            same = option in uncompared or earlier == value
+        if not same and earlier == value:
+            phrases.append(f"the content of {option} has changed")
+        elif not same:
+            phrases.append(f"{option} was {earlier!r} and is now {value!r}")
+    return phrases
+
+
+def demand_unchanged(cells: Iterable[GridCell], home: str | os.PathLike[str]) -> None:
+    """Raise `TrainingError` if the folder `home` has a run of the grid that was made with another configuration.
+
+    Runs whose treebank files do not exist are not checked.
+    """
+    stored, digest = _stored(Path(home) / RESULTS), cache(_digest)
+    for cell in cells:
+        if not missing(cell):
+            _found(cell, Path(home), stored, digest)
+
+
+def _found(
+    cell: GridCell, home: Path, stored: Mapping[str, _Stored], digest: Callable[[str], str]
+) -> tuple[Path, list[Result]]:
+    """Return the folder of a run within `home`, and its stored results, which are empty if it is not finished.
+
+    Earlier versions left a single seed out of the folder's name; such a run is found if its configuration is known and
+    the same. Raise `TrainingError` if an earlier run in the folder has another configuration.
+    """
+
+    def differences(place: Path) -> list[str] | None:
+        before = _earlier_settings(place, home, stored)
+        # an unfinished run continues only with the same options, except for test data, which it has not read
+        uncompared = UNCOMPARED if place.as_posix() in stored else {"data.test"}
+        return None if before is None else _differences(before, _settings(cell, digest), uncompared)
+
+    place, phrases = cell.place, differences(cell.place)
+    is_new = phrases is None and place.as_posix() not in stored
+    if is_new and cell.seed is not None and differences(place.parent) == []:
+        place = place.parent
+    entry = stored.get(place.as_posix())
+    if phrases:
+        more = f" and {len(phrases) - SHOWN} more" if len(phrases) > SHOWN else ""
+        line = "" if entry is None else f" and its line in {home / RESULTS}"
+        raise TrainingError(
+            f"the run {cell.name!r} was made with another configuration: {'; '.join(phrases[:SHOWN])}{more}. Write to "
+            f"another folder with -o; or, to train it again, remove the folder {home / place}{line}"
+        )
+    return place, [] if entry is None else [replace(result, seed=cell.seed) for result in entry.results]
+
+
+def _earlier_settings(place: Path, home: Path, stored: Mapping[str, _Stored]) -> _Settings | None:
+    """Return the settings of the run in the folder `place` within `home`, or None if they are unknown."""
+    entry, config = stored.get(place.as_posix()), home / place / CHECKPOINT / CONFIG
+    if entry is not None and entry.settings is not None:
+        return entry.settings
+    return _Settings(flat_table(read_json(config))) if config.is_file() else None
+
+
+def _stored(path: Path) -> dict[str, _Stored]:
+    """Read the finished runs from `results.jsonl`; the keys are the runs' folders within the grid's folder.
 
     An incomplete line, whose process was killed, is skipped: its run is not finished.
     """
-    runs: dict[str, list[Result]] = {}
+    runs: dict[str, _Stored] = {}
     for line in read_content(path).splitlines() if path.is_file() else ():
         with contextlib.suppress(ValueError):
             entry = json.loads(line)
-            runs[entry["run"]] = [Result(**result) for result in entry["results"]]
+            settings = _Settings(entry["options"], entry["hashes"]) if "options" in entry else None
+            runs[entry["run"]] = _Stored([Result(**result) for result in entry["results"]], settings)
     return runs
 
 
@@ -278,13 +468,18 @@ def decoder_name(model: Model) -> str:
 
     Some encodings have no exact decoder, and some parsers have no labels.
     """
-    if not model.description.heads.labels:
-        return "spanning tree" if model.decoding.decoder == "exact" else model.decoding.decoder
-    encoding, alphabet = encodings.get(model.labels.encodings[0]), model.labels.columns[0][0]
-    machine, stacks = machine_of(encoding, alphabet), stacks_of(encoding, alphabet)
-    if model.decoding.decoder == "greedy" or (machine is None and stacks is None):
-        return f"greedy, {model.decoding.repair}"
-    return "beam" if model.decoding.decoder == "exact" and stacks is not None else model.decoding.decoder
+    return _decoder_used(model.description, model.labels)
+
+
+def _decoder_used(description: Description, labels: LabelSet) -> str:
+    options = description.decoding
+    if not description.heads.labels:
+        return "spanning tree" if options.decoder == "exact" else options.decoder
+    encoding, alphabet = encodings.get(labels.encodings[0]), labels.columns[0][0]
+    machine, stacks = decoding.machine_of(encoding, alphabet), decoding.stacks_of(encoding, alphabet)
+    if options.decoder == "greedy" or (machine is None and stacks is None):
+        return f"greedy, {options.repair}"
+    return "beam" if options.decoder == "exact" and stacks is not None else options.decoder
 
 
 def _an_epoch(history: Sequence[Mapping[str, Any]]) -> ScoresByName:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from ropewalk.errors import ModelError, UnknownModelError
 from ropewalk.models.description import training_record
-from ropewalk.models.packages import all_packaged, how_to_install, packaged
+from ropewalk.models.packages import all_packaged, packaged
 from ropewalk.models.storage import CONFIG, LONGEST_NAME, SHOWN, read_json
 
 if TYPE_CHECKING:
@@ -220,9 +220,17 @@ def locate(name: str | os.PathLike[str]) -> Path:
         raise ModelError(shown, problem) from failure
     available = [model.name for model in installable()]
     if text in available or not path.is_dir():
-        how = how_to_install(text if text in available else "NAME")
+        how = _how_to_install(text if text in available else "NAME")
         raise UnknownModelError(text, [model.name for model in installed()], available, how)
     raise ModelError(text, f"is a folder without config.json, so no model; pass a folder that {WRITERS} wrote")
+
+
+def _how_to_install(name: str) -> str:
+    """Return a text for error messages with the commands that install the model `name`."""
+    return (
+        f"ropewalk models install {name} in a clone of Ropewalk, elsewhere with --from FOLDER; or, in a clone, "
+        f"pip install ./models/{name}"
+    )
 
 
 def _within(table: Mapping[str, Any], *keys: str) -> Mapping[str, Any]:

@@ -47,11 +47,3 @@ def all_packaged() -> Iterator[Path]:
             folder = packaged(module.name.removeprefix(prefix).replace("_", "-"))
             if folder is not None:
                 yield folder
-
-
-def how_to_install(name: str) -> str:
-    """Return a text for error messages with the commands that install the package of the model `name`."""
-    return (
-        f"pip install {distribution_of(name)}, or pip install ./models/{name} in a clone of Ropewalk, or "
-        f"ropewalk models install {name} --from FOLDER"
-    )

@@ -159,7 +159,7 @@ def _readme(model: Installed) -> str:
 {_line(_purpose(model))}, for Ropewalk. Licence: {model.licence} ({LICENCE}).
 
 ```bash
-pip install {distribution_of(name)}
+pip install .    # in this folder
 ropewalk parse -m {name} FILE
 ```
 

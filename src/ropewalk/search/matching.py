@@ -10,6 +10,7 @@ import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from html import escape
 from operator import ge, gt, le, lt
 from typing import TYPE_CHECKING, Any, Final, final, overload
 
@@ -22,11 +23,12 @@ from ropewalk.formats import deps
 from ropewalk.kernels import codes, view
 from ropewalk.kernels import compiled as is_compiled
 from ropewalk.kernels import search as kernel
+from ropewalk.reporting.escaping import clean
 from ropewalk.search.attributes import number_column, search_index, text_column, written_column
 from ropewalk.search.plans import PatternBlock, PatternEdge, PatternWord, blocks_of
 from ropewalk.search.syntax import NUMBER_ATTRIBUTES, PatternCondition, PatternValue, parse
-from ropewalk.treebank.documents import Sentence, Word
-from ropewalk.treebank.treebank import Treebank
+from ropewalk.treebank.documents import SHOWN_SENTENCES, Sentence, Word
+from ropewalk.treebank.treebank import Treebank, position
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -136,10 +138,23 @@ class Matches(Sequence[Match]):
     def __getitem__(self, index: int | slice) -> Match | list[Match]:
         if isinstance(index, slice):
             return [Match(self, row) for row in range(len(self))[index]]
-        return Match(self, range(len(self))[index])
+        return Match(self, position(index, len(self), "match", "result"))
 
     def __repr__(self) -> str:
-        return f"<{len(self):,} matches in {len(set(self.sentence_numbers)):,} sentences>"
+        return f"<{self._counted()}>"
+
+    def _counted(self) -> str:
+        return f"{len(self):,} matches in {len(set(self.sentence_numbers)):,} sentences"
+
+    def _repr_html_(self) -> str:
+        numbers = np.array(self.sentence_numbers, dtype=np.int64)
+        different, first = np.unique(numbers, return_index=True)
+        many = f", the first {SHOWN_SENTENCES}:" if len(different) > SHOWN_SENTENCES else ""
+        lines = [f"<p>{self._counted()}{many}</p>"]
+        for number, row in list(zip(different.tolist(), first.tolist(), strict=True))[:SHOWN_SENTENCES]:
+            hits = set(self.rows[numbers == number].ravel().tolist())
+            lines.append(_with_hits(self.sentence(row), self.treebank.offsets[number].start, hits))
+        return "\n".join(lines)
 
     def sentence(self, row: int) -> Sentence:
         """Return the sentence that contains the match with index `row`."""
@@ -164,6 +179,19 @@ class Matches(Sequence[Match]):
         """
         pairs = [attribute.partition(".")[::2] for attribute in attributes]
         return Counter(zip(*(self.values(name, rest or "lemma") for name, rest in pairs), strict=True))
+
+
+def _with_hits(sentence: Sentence, start: int, hits: set[int]) -> str:
+    """Return the text of a sentence as a paragraph of HTML, with the tokens of all words in `hits` in bold.
+
+    `hits` are indices in the treebank; the first word of the sentence has the index `start`.
+    """
+    parts = []
+    for token in sentence.tokens:
+        text = escape(clean(token.text))
+        is_hit = any(start + index - 1 in hits for index in range(token.first, token.last + 1))
+        parts.append(f"{f'<b>{text}</b>' if is_hit else text}{' ' * token.space_after}")
+    return f'<p dir="auto">{"".join(parts).rstrip()}</p>'
 
 
 @final

@@ -75,7 +75,7 @@ def card(
         "---",
         f"# {data.name or 'A dependency parser'}",
         "",
-        f"A dependency parser for [Ropewalk](https://pypi.org/project/ropewalk): {parser} on {reader}, {source}.{tags}",
+        f"A dependency parser for Ropewalk: {parser} on {reader}, {source}.{tags}",
         "",
         "## Data",
         "",

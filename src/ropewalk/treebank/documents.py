@@ -23,7 +23,7 @@ from ropewalk.errors import MismatchError, OptionError, demand_known, demand_typ
 from ropewalk.treebank import edits
 from ropewalk.treebank.features import features_of
 from ropewalk.treebank.source import COLUMNS
-from ropewalk.treebank.treebank import Treebank
+from ropewalk.treebank.treebank import Treebank, position
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -268,6 +268,9 @@ class Word(_View):
     def __str__(self) -> str:
         return self.text
 
+    def __format__(self, spec: str) -> str:
+        return format(self.text, spec)
+
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Word) and self._at == other._at and self._lists is other._lists
 
@@ -470,7 +473,7 @@ class Sentence(_View, Sequence[Word]):
         """Return the word at an index, or the words of a slice; here indices count from 0, as in any sequence."""
         if isinstance(index, slice):
             return tuple(self._word(place) for place in range(len(self))[index])
-        return self._word(range(len(self))[index])
+        return self._word(position(index, len(self), "word", "sentence"))
 
     def __iter__(self) -> Iterator[Word]:
         lists, before = self._lists, self._first - 1
@@ -716,7 +719,8 @@ class Document(_View, Sequence[Sentence]):
         """Return the sentence at an index, from 0, or the sentences of a slice."""
         if isinstance(index, slice):
             return tuple(Sentence(self._bank, number, self.generator) for number in self._sentences[index])
-        return Sentence(self._bank, self._sentences[index], self.generator)
+        place = position(index, len(self), "sentence", "document")
+        return Sentence(self._bank, self._sentences[place], self.generator)
 
     def __iter__(self) -> Iterator[Sentence]:
         bank, generator = self._bank, self.generator

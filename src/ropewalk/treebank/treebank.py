@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -39,6 +39,22 @@ if TYPE_CHECKING:
 Value = TypeVar("Value")
 
 EDITABLE = tuple(name for name in COLUMNS if name not in {"id", "head"})
+
+
+def position(index: int, count: int, item: str, whole: str) -> int:
+    """Return `index` counted from the start of `count` items; raise an `IndexError` if there is no such item.
+
+    `item` and `whole` name an item and the sequence in the message.
+    """
+    try:
+        return range(count)[index]
+    except IndexError:
+        raise IndexError(no_item(index, count, item, whole)) from None
+
+
+def no_item(index: int, count: int, item: str, whole: str) -> str:
+    """Return a message that no item of a sequence of `count` items has this index."""
+    return f"no {item} has index {index}; the {whole} has {count}, counted from 0"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -172,13 +188,18 @@ class Treebank:
         source = "" if self.source is None else f", from {self.file}"
         return f"<Treebank of {len(self):,} sentences, {self.words:,} words{source}>"
 
-    def __getitem__(self, sentence: int) -> Sentence:
-        return ropewalk.Sentence(self, self._number(sentence))
+    @overload
+    def __getitem__(self, index: int) -> Sentence: ...
+    @overload
+    def __getitem__(self, index: slice) -> Treebank: ...
+    def __getitem__(self, index: int | slice) -> Sentence | Treebank:
+        """Return the sentence at an index, from 0, or a treebank of the sentences of a slice."""
+        if isinstance(index, slice):
+            return self.select(np.arange(len(self))[index])
+        return ropewalk.Sentence(self, self._number(index))
 
     def _number(self, sentence: int) -> int:
-        if not -len(self) <= sentence < len(self):
-            raise IndexError(f"sentence {sentence} of a treebank of {len(self)}")
-        return sentence % len(self)
+        return position(sentence, len(self), "sentence", "treebank")
 
     def __iter__(self) -> Iterator[Sentence]:
         return map(self.__getitem__, range(len(self)))
@@ -445,8 +466,9 @@ class Treebank:
                 raise MismatchError(f"a mask of {chosen.size} values for a treebank of {len(self)} sentences")
             chosen = np.flatnonzero(chosen)
         chosen = ints(chosen, "sentences to keep")
-        if len(chosen) and not (-len(self) <= chosen.min() and chosen.max() < len(self)):
-            raise MismatchError(f"sentences {chosen.min()} to {chosen.max()} of a treebank of {len(self)}")
+        outside = chosen[(chosen < -len(self)) | (chosen >= len(self))]
+        if len(outside):
+            raise MismatchError(no_item(int(outside[0]), len(self), "sentence", "treebank"))
         chosen = np.arange(len(self))[chosen]
         offsets, words = self.offsets.select(chosen)
         return Treebank(
