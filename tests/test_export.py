@@ -538,6 +538,53 @@ def test_products_of_what_lies_within_one_are_computed_in_whole_numbers() -> Non
         assert all((one == all_[row : row + 1]).all() for one, all_ in zip(alone[:2], found[:2], strict=True))
 
 
+@pytest.mark.parametrize("before", ["Identity", "Gelu"])
+def test_large_products_round_each_row_with_a_scale_of_its_own(before: str) -> None:
+    """They are as near as rounding allows, also for rows of very different sizes, and depend on their row alone."""
+    random = np.random.default_rng(4)
+    tables = [random.standard_normal((640, 256)).astype(np.float32) for _ in range(2)]
+    tables[0][:, 3] = 0
+    tables[1][:, 0] = np.float32(1)  # each sum of two weights is as large as it can be
+    plain = helper.make_model(
+        helper.make_graph(
+            [
+                helper.make_node(before, ["x"], ["read"]),
+                *(helper.make_node("MatMul", ["read", f"table{place}"], [f"out{place}"]) for place in (0, 1)),
+            ],
+            "products",
+            [helper.make_tensor_value_info("x", TensorProto.FLOAT, ["n", "m", 640])],
+            [helper.make_tensor_value_info(f"out{place}", TensorProto.FLOAT, ["n", "m", 256]) for place in (0, 1)],
+            [numpy_helper.from_array(table, f"table{place}") for place, table in enumerate(tables)],
+        ),
+        opset_imports=[helper.make_opsetid("", graphs.OPSET)],
+        ir_version=graphs.FORM,
+    )
+    network = graphs.rounded(plain)
+    kinds = [node.op_type for node in network.graph.node]
+    assert kinds.count("QuantizeLinear") == 1  # the input is rounded once for both
+    assert kinds.count("MatMulIntegerToFloat") == 2
+    for name in ("table0.8", "table1.8"):
+        (stored,) = (numpy_helper.to_array(one) for one in network.graph.initializer if one.name == name)
+        sums = stored[0::2].astype(int) + stored[1::2]
+        assert 120 < np.abs(sums).max() <= (1 << 15) // graphs.BYTES  # in 16 bits with any two bytes
+    sizes = [{"x": (varying(8), varying(16))}]
+    exact, session = (Session(one.SerializeToString(), "products", 1, sizes) for one in (plain, network))
+    x = random.standard_normal((3, 10, 640)).astype(np.float32)
+    x[0] *= 1000
+    x[1, ::2] *= np.float32(1e-3)
+    x[2, 4] = 0
+    found = session.run({"x": x})
+    read = {"Identity": x, "Gelu": np.maximum(x, 0)}[before]
+    for rounded, true, table in zip(found, exact.run({"x": x}), tables, strict=True):
+        size = np.maximum(np.linalg.norm(read, axis=-1, keepdims=True), 0.2) * np.linalg.norm(table, axis=0)
+        assert (np.abs(rounded - true) <= 0.02 * size).all()
+        assert np.abs(rounded - true).max() > 0
+        assert not rounded[2, 4].any()
+    for row in range(10):
+        alone = session.run({"x": x[1:2, row : row + 1]})
+        assert all((one[0, 0] == every[1, row]).all() for one, every in zip(alone, found, strict=True))
+
+
 @pytest.mark.parametrize("dilations", [(1,), (1, 2), (1, 2, 4)])  # over characters; the first of three is in float
 def test_a_segmenter_network_reads_several_texts_as_it_reads_each_alone(dilations: tuple[int, ...]) -> None:
     torch.manual_seed(1)

@@ -668,12 +668,7 @@ def test_what_was_found_of_a_transformer_is_what_a_run_makes(monkeypatch: pytest
     inputs = {"ids": chance.integers(0, 5, shape), "casings": chance.integers(0, 5, shape)}
     inputs |= {"mask": np.ones(shape, dtype=np.int64), "types": np.zeros(shape, dtype=np.int64)}
     given = dict.fromkeys(inputs, (varying(4), varying(16)))
-    try:
-        compare_shapes(ACCURATE / "encoder.onnx", given, inputs, monkeypatch)
-    except Exception as failure:
-        if "Only 4b quantization is supported" in str(failure):
-            pytest.skip("this ONNX Runtime is too old for products in 8 bits")
-        raise
+    compare_shapes(ACCURATE / "encoder.onnx", given, inputs, monkeypatch)
 
 
 def test_a_file_that_is_cut_anywhere_is_refused() -> None:

@@ -109,7 +109,9 @@ def _log_odds(probabilities: Floats, least: float = LEAST) -> Floats:
 
 def _with_ones(columns: Floats) -> Floats:
     """Return `columns` with a column of ones added in front."""
-    return np.column_stack([np.ones(len(columns)), columns])
+    out = np.ones((len(columns), columns.shape[1] + 1))
+    out[:, 1:] = columns
+    return out
 
 
 def logistic(values: Floats) -> Floats:

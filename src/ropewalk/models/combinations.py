@@ -122,9 +122,13 @@ class Combinations:
         unknown = len(self.relations)
         if relations is None:
             return frozen_ints(np.full(words, unknown))
-        numbers = {name: number for number, name in enumerate(self.relations)}
-        table = np.array([numbers.get(name, unknown) for name in relations.names], dtype=np.int32)
+        table = np.array([self._numbers.get(name, unknown) for name in relations.names], dtype=np.int32)
         return frozen_ints(table[relations.ids])
+
+    @cached_property
+    def _numbers(self) -> dict[str, int]:
+        """The row of `_evidence` for each known relation."""
+        return {name: number for number, name in enumerate(self.relations)}
 
 
 def _table(values: npt.NDArray[Any]) -> Ints:

@@ -360,7 +360,7 @@ class CharacterReader:
         `inside` has the positions of all characters that are no spaces, and `runs` the indices in it where runs begin.
         `chunks` has the number of chunks before each run.
         """
-        broken = self._breaks[codes]
+        broken = self._breaks[codes[: inside[-1]]] if len(inside) else self._breaks[:0]  # before the last run's end
         if not broken.any():  # a shortcut for most short texts
             return np.full(len(runs), SPACE, dtype=np.int64)
         breaks = starts_of(broken)

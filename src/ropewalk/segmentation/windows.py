@@ -114,7 +114,7 @@ def _groups(chunks: list[int], together: int) -> Iterator[tuple[int, int]]:
 
 def is_bare(codes: Codes, places: Places) -> Bools:
     """Return which places of a text have a letter or digit that is not the last character of its line."""
-    line = np.isin(codes[np.minimum(places + 1, len(codes) - 1)], LINE_BREAKS)
+    line: Bools = (codes[np.minimum(places + 1, len(codes) - 1), None] == LINE_BREAKS).any(axis=1)
     letter = [unicodedata.category(chr(code))[0] in "LMN" for code in codes[places].tolist()]  # with marks on letters
     return np.array(letter, dtype=np.bool_) & ~line
 
@@ -123,10 +123,10 @@ def _firm(scores: npt.NDArray[Any], codes: Codes, places: Places, bare: float) -
     """Return scores of characters without ends of sentences at bare places that are not greater than `bare`."""
     ends = scores[:, _SENTENCE]
     weak = np.flatnonzero((ends > 0) & (ends <= bare) & (places >= 0))
-    weak = weak[is_bare(codes, places[weak])]
-    if len(weak):
-        scores = scores.copy()
-        scores[weak, _SENTENCE] = 0
+    if not len(weak):  # a shortcut for most short texts
+        return scores
+    scores = scores.copy()
+    scores[weak[is_bare(codes, places[weak])], _SENTENCE] = 0
     return scores
 
 

@@ -57,6 +57,7 @@ SAME = 0.995  # fraction of heads that must be the same: there are ties
 ROUNDED = 0.05  # allowed mean difference of probabilities after weights were rounded
 SENTENCES = 48  # sentences that are compared
 LONGEST = 40
+AS_HERE = b"\n## As it is here"  # the last section of a card
 INVENTED = (
     "The", "old", "Dr.", "Vane's", "3", "NEVER", "slept", "…", "http://a.b/c?d=e", "😀", "naïve", "!",
     "iPhone", "1,000",
@@ -129,7 +130,7 @@ def export(  # noqa: PLR0913 - one keyword for each option of an export
             plain, exported = exported, load(part)
             rounding = _rounding(plain, exported, bank, str(target))
         same = float((exported.parse(bank).heads == trained.parse(bank).heads).mean())
-        scores = _scored(exported, gold, test, part) if gold is not None else {}
+        scores = write_scores(exported, gold, test, part) if gold is not None else {}
         size = sum(file.stat().st_size for file in part.rglob("*") if file.is_file())
     return Report(target, exported.name, exported.hash, size, bank.words, difference, rounding, same, scores)
 
@@ -145,16 +146,19 @@ def demand_free(target: Path) -> None:
         raise ModelError(str(target), problem) from failure
 
 
-def _scored(model: Model, gold: Treebank, test: Sequence[str], part: Path) -> ScoresByName:
-    """Score a model on the treebank `gold`, add the scores to its configuration and card in `part`, and return them."""
+def write_scores(model: Model, gold: Treebank, test: Sequence[str], part: Path) -> ScoresByName:
+    """Score a model on the treebank `gold`, the files `test`, and return the scores.
+
+    They are added to the configuration and the card in `part`; they replace earlier ones.
+    """
     scores = measures(gold, model.parse(gold), model.tags)
     write_json(part / CONFIG, {**read_json(part / CONFIG), "scores": {"test": scores}})
     shown = [f"{name.upper()} {100 * scores[name]:.2f}" for name in ("uas", "las", *model.tags)]
     card = read_content(part / CARD) if (part / CARD).is_file() else b""
     with files.creating(part / CARD) as file:
-        file.write(card)
+        file.write(card.partition(AS_HERE)[0] + AS_HERE)
         file.write(
-            f"\n## As it is here\n\nWith the weights in this folder, computed without torch, on the words of "
+            f"\n\nWith the weights in this folder, computed without torch, on the words of "
             f"{names_of(test)}, over words: {', '.join(shown)}.\n".encode()
         )
     return scores

@@ -28,11 +28,12 @@ if TYPE_CHECKING:
 OPSET = 20  # torch's default
 FORM = 10  # version of the file format, likewise
 LEAST = 1024  # tables with fewer numbers are not rounded
-SMALL = 1 << 17  # only tables with more numbers are looked up by row, or multiplied in blocks, in 8 bits
+SMALL = 1 << 17  # only tables with more numbers are looked up by row, or multiplied, in 8 bits
 STEPS = 127  # 8-bit values on each side of 0
-BLOCK = 128  # numbers that share a scale in products that are computed in 8 bits
-MICROSOFT, IN_EIGHT_BITS = "com.microsoft", 4  # the domain of that operator, and its option for it
+BYTES = 255  # the largest number of 8 bits without sign
+MICROSOFT = "com.microsoft"  # the domain of its operators
 GEMM = {"transB": 0, "transA": 0, "alpha": 1, "beta": 1}  # its attributes and their defaults
+GELU, GELU_ZERO = 0.17, 16  # no value of Gelu is below -0.17; the 8-bit number that stands for 0 in such values
 UNITS = 63  # int8 steps from 0 to 1: two products of 7 and 8 bits fit into 16 bits, in which some CPUs sum them
 LARGEST = 1_900_000_000  # bytes of weights in one file
 SAMPLE = 16  # rows of the input that a network is traced with
@@ -159,10 +160,9 @@ def _gates(weights: Tensor) -> Tensor:
 def rounded(model: onnx.ModelProto, within_one: Collection[str] = ()) -> onnx.ModelProto:
     """Return a network whose weights are stored in 8 bits, with one scale for each row.
 
-    Most are converted to float32 before use. Large matrix products are computed in 8 bits, which is faster: their
-    inputs are rounded in blocks of each row, so that a row does not depend on others. Products of the inputs named in
-    `within_one`, whose values lie between -1 and 1, are computed in int8 with fixed scales, which is faster still and
-    gives the same results on all machines.
+    Most are converted to float32 before use. Large matrix products are computed in 8 bits, which is faster: each row of
+    their inputs is rounded with a scale of its own, so that it does not depend on others. Products of the inputs named
+    in `within_one`, whose values lie between -1 and 1, have fixed scales.
     """
     out = onnx.ModelProto()
     out.CopyFrom(model)
@@ -183,8 +183,7 @@ def rounded(model: onnx.ModelProto, within_one: Collection[str] = ()) -> onnx.Mo
                 nodes += _rounded_rows(graph, node, table, done)
                 break
             if node.op_type == "MatMul" and index == 1 and _is_large(table):
-                nodes.append(_rounded_product(graph, node, table))
-                done.add(name)
+                nodes += rounded_product(graph, node, numpy_helper.to_array(table), done)
                 break
             if node.op_type == "Gemm" and index == 1 and node.input[0] in within_one and _is_by_rows(node):
                 nodes += _whole_product(graph, node, table, done)
@@ -213,24 +212,74 @@ def with_nodes(
 
 
 def _is_large(table: onnx.TensorProto) -> bool:
-    """Return whether a weight table is large enough for products in 8 bits, and divisible into blocks."""
-    return len(table.dims) == 2 and table.dims[0] % BLOCK == 0 and int(np.prod(table.dims)) > SMALL
+    """Return whether a table of weights is large enough for products in 8 bits."""
+    return len(table.dims) == 2 and int(np.prod(table.dims)) > SMALL
 
 
-def _rounded_product(graph: onnx.GraphProto, node: onnx.NodeProto, table: onnx.TensorProto) -> onnx.NodeProto:
-    """Return a node that multiplies with `table` rounded to 8 bits in blocks; each block has its own scale.
+def rounded_product(
+    graph: onnx.GraphProto, node: onnx.NodeProto, table: npt.NDArray[np.float32], done: set[str]
+) -> list[onnx.NodeProto]:
+    """Return nodes that compute the product `node` with the weights `table` [size, width] rounded to 8 bits.
 
-    It replaces the product `node`. The operator rounds its input in such blocks too.
+    Each row of the input, and each column of `table`, is rounded with a scale of its own. The input is rounded only
+    once, also if several products read it; `done` has the names of rounded inputs and tables.
     """
-    size, width = table.dims
-    blocks = numpy_helper.to_array(table).T.reshape(-1, BLOCK)
-    numbers, scales = eight_bits(np.ascontiguousarray(blocks))
-    packed = (numbers.astype(np.int16) + STEPS + 1).astype(np.uint8).reshape(width, size // BLOCK, BLOCK)
-    parts: dict[str, npt.NDArray[Any]] = {"8": packed, "scale": scales}
-    graph.initializer.extend(numpy_helper.from_array(part, f"{table.name}.{key}") for key, part in parts.items())
-    names = [node.input[0], *(f"{table.name}.{key}" for key in parts)]
-    options = {"K": size, "N": width, "bits": 8, "block_size": BLOCK, "accuracy_level": IN_EIGHT_BITS}
-    return helper.make_node("MatMulNBits", names, list(node.output), domain=MICROSOFT, **options)
+    (source, name), target = node.input[:2], node.output[0]
+    nodes: list[onnx.NodeProto] = []
+    parts: dict[str, npt.NDArray[Any]] = {f"{target}.width": np.array([table.shape[1]], dtype=np.int64)}
+    if source not in done:
+        of_gelu = any(source in other.output for other in graph.node if other.op_type == "Gelu")
+        nodes, constants = _rounded_input(source, len(table), of_gelu=of_gelu)
+        parts |= constants
+    if name not in done:
+        numbers, scales = paired_eight_bits(table.T)
+        parts |= {f"{name}.8": np.ascontiguousarray(numbers.T), f"{name}.scale": scales}
+    done |= {source, name}
+    graph.initializer.extend(numpy_helper.from_array(part, key) for key, part in parts.items())
+    names = [f"{source}.8", f"{name}.8", f"{source}.one", f"{name}.scale", f"{source}.zero"]
+    return [
+        *nodes,
+        helper.make_node("MatMulIntegerToFloat", names, [f"{target}.steps"], domain=MICROSOFT),
+        helper.make_node("Mul", [f"{target}.steps", f"{source}.scales"], [f"{target}.rows"]),
+        helper.make_node("Concat", [f"{source}.sides", f"{target}.width"], [f"{target}.shape"], axis=0),
+        helper.make_node("Reshape", [f"{target}.rows", f"{target}.shape"], [target]),
+    ]
+
+
+def _rounded_input(
+    source: str, size: int, *, of_gelu: bool
+) -> tuple[list[onnx.NodeProto], dict[str, npt.NDArray[Any]]]:
+    """Return nodes and constants that round each row of `size` numbers of the array `source` to 8 bits.
+
+    Values of Gelu are hardly negative: if `of_gelu`, most 8-bit numbers stand for positive ones.
+    """
+    zero, sources = (GELU_ZERO, [f"{source}.flat"]) if of_gelu else (STEPS + 1, [f"{source}.sizes"])
+    parts: dict[str, npt.NDArray[Any]] = {
+        "row": np.array([-1, size], dtype=np.int64),
+        "last": np.array([1], dtype=np.int64),
+        "step": np.array(1 / (BYTES - zero), dtype=np.float32),
+        "least": np.array(GELU / GELU_ZERO if of_gelu else np.finfo(np.float32).tiny, dtype=np.float32),
+        "one": np.array(1, dtype=np.float32),
+        "zero": np.array(zero, dtype=np.uint8),
+    }
+
+    def compute(kind: str, inputs: str, output: str, **attributes: Any) -> onnx.NodeProto:  # noqa: ANN401 - as ONNX has them
+        names = [source if part == "." else f"{source}.{part}" for part in inputs.split()]
+        return helper.make_node(kind, names, [f"{source}.{output}"], **attributes)
+
+    nodes = [
+        compute("Shape", ".", "sides", end=-1),
+        compute("Reshape", ". row", "flat"),
+        *([] if of_gelu else [compute("Abs", "flat", "sizes")]),
+        helper.make_node("ReduceMax", [*sources, f"{source}.last"], [f"{source}.largest"], keepdims=0),
+        compute("Mul", "largest step", "enough"),
+        compute("Max", "enough least", "scale"),
+        compute("Shape", "scale", "rows"),
+        compute("Expand", "zero rows", "zeros"),
+        compute("QuantizeLinear", "flat scale zeros", "8", axis=0),
+        compute("Unsqueeze", "scale last", "scales"),
+    ]
+    return nodes, {f"{source}.{key}": part for key, part in parts.items()}
 
 
 def _is_by_rows(product: onnx.NodeProto) -> bool:
@@ -268,6 +317,18 @@ def eight_bits(table: npt.NDArray[np.float32]) -> tuple[npt.NDArray[np.int8], np
     """Return a table [rows, size] rounded to integers from -127 to 127, and the scale of each row."""
     scales = np.abs(table).max(axis=1, initial=0.0) / STEPS
     scales = np.where(scales > 0, scales, 1).astype(np.float32)
+    return np.rint(table / scales[:, None]).astype(np.int8), scales
+
+
+def paired_eight_bits(table: npt.NDArray[np.float32]) -> tuple[npt.NDArray[np.int8], npt.NDArray[np.float32]]:
+    """Return a table [rows, size] rounded to int8, and the scale of each row, for products with numbers of 8 bits.
+
+    CPUs without VNNI or dot products sum the first two products of a row in 16 bits, then the next two, and so on. The
+    scales keep these sums within 16 bits.
+    """
+    sums = np.add.reduceat(table, np.arange(0, table.shape[1], 2), axis=1)
+    largest = np.maximum(np.abs(table).max(axis=1), np.abs(sums).max(axis=1))
+    scales = np.where(largest > 0, largest / STEPS, 1).astype(np.float32)
     return np.rint(table / scales[:, None]).astype(np.int8), scales
 
 
