@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ropewalk.core.ragged import starts_of
-from ropewalk.drawing.layout import arc_levels
+from ropewalk.drawing.levels import arc_levels
 from ropewalk.drawing.measure import cells, clusters, shorten
 from ropewalk.drawing.scene import Kind
 
