@@ -12,6 +12,4 @@ cpdef void publish(const int[::1] heads, const int[::1] offsets, const unsigned 
 cdef int _turned(int turn, int code) noexcept nogil
 cpdef void read(const unsigned char[::1] codes, const int[::1] offsets, int one_root, int peek, int[::1] heads,
                 Findings faults, Workspace work) noexcept
-cdef int _join(int left, int right, int rightward, int trees, int position, ArcBuffer arcs,
-               Workspace work) noexcept nogil
 cpdef void match(Spelling spelling, int keep_root, int trees, ArcBuffer arcs, Findings faults, Workspace work) noexcept

@@ -219,22 +219,6 @@ def read(codes: Ints, offsets: Ints, one_root: int, peek: int, heads: Ints, faul
                     faults.add(start + x - 1, UNMATCHED_OPENING)
 
 
-def _join(left: int, right: int, rightward: int, trees: int, position: int, arcs: ArcBuffer, work: Workspace) -> int:
-    """Write the arc between two nodes at `position` and return 0; if it is not valid, only return the fault's code.
-
-    With `trees` an arc that makes a second head or a cycle is not valid.
-    """
-    h = left if rightward else right
-    d = left + right - h
-    kind = 0
-    if trees:
-        kind = attach(work.node1, h, d)
-    if kind == 0:
-        arcs.heads[position] = h
-        arcs.dependents[position] = d
-    return kind
-
-
 def match(spelling: Spelling, keep_root: int, trees: int, arcs: ArcBuffer, faults: Findings, work: Workspace) -> None:
     """Read labels with indices into arcs, in the order in which their brackets close (section 4).
 
@@ -286,11 +270,19 @@ def match(spelling: Spelling, keep_root: int, trees: int, arcs: ArcBuffer, fault
                                 kinds[i] -= INDEX
                                 continue
                             # a semibracket above the match of a superbracket makes its arc
-                            kind = _join(positions[i], x, kinds[i] & RIGHTWARD, trees, made, arcs, work)
+                            kind = 0
+                            d = positions[i]
+                            if kinds[i] & RIGHTWARD:
+                                d = x
+                            h = x + positions[i] - d
+                            if trees:
+                                kind = attach(up, h, d)
                             if kind == 0:
+                                arcs.heads[made] = h
+                                arcs.dependents[made] = d
                                 made += 1
                             else:
-                                faults.add(start + (x if kinds[i] & RIGHTWARD else positions[i]) - 1, kind)
+                                faults.add(start + d - 1, kind)
                             kinds[i] = CLOSING  # to be dropped
                             continue
                         if refused != UNMATCHED_CLOSING or (symbol & SUPER and kinds[i] & RIGHTWARD != own):
@@ -298,8 +290,16 @@ def match(spelling: Spelling, keep_root: int, trees: int, arcs: ArcBuffer, fault
                         if skip > 0:
                             skip -= 1
                             continue
-                        refused = _join(positions[i], x, own, trees, made, arcs, work)
+                        d = positions[i]
+                        if own:
+                            d = x
+                        h = x + positions[i] - d
+                        refused = 0
+                        if trees:
+                            refused = attach(up, h, d)
                         if refused == 0:
+                            arcs.heads[made] = h
+                            arcs.dependents[made] = d
                             made += 1
                             matched = 1
                         if symbol & SUPER == 0:
