@@ -384,27 +384,26 @@ def planes(heads: Ints, offsets: Ints, most: int, out: Ints, work: Crossed) -> N
 def gap_degrees(heads: Ints, offsets: Ints, out: Ints, work: Dependents) -> None:
     """Write the gap degree of each tree: the largest number of gaps in the positions of a word and its descendants.
 
-    Word d begins a new span for each of its ancestors, itself included, that is no ancestor of d-1.
+    Word d begins a new span for each of its ancestors, itself included, that is no ancestor of d-1. `work.first` marks
+    each node with its last descendant so far, and `work.after` counts its spans.
     """
-    mark = work.first
-    starts = work.after
     with cython.nogil:
         for s in range(offsets.shape[0] - 1):
             start = offsets[s]
             n = offsets[s + 1] - start
             for x in range(n + 1):
-                mark[x] = -1
-                starts[x] = 0
+                work.first[x] = -1
+                work.after[x] = 0
             most = 0
             for d in range(1, n + 1):
                 x = d
-                while x != 0 and mark[x] != d - 1:
-                    starts[x] += 1
-                    most = max(most, starts[x])
+                while x != 0 and work.first[x] != d - 1:
+                    work.after[x] += 1
+                    most = max(most, work.after[x])
                     x = heads[start + x - 1]
                 x = d
                 while x != 0:
-                    mark[x] = d
+                    work.first[x] = d
                     x = heads[start + x - 1]
             out[s] = max(most - 1, 0)
 
