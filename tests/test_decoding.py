@@ -25,7 +25,7 @@ from ropewalk.core.columns import Column
 from ropewalk.core.ragged import Offsets
 from ropewalk.core.repair import repair
 from ropewalk.core.trees import UP, Tree, check_heads, is_projective, tree_planes
-from ropewalk.decoding import Candidate, Scored, build, expected, machine_of, mbr, root_score_table, scored, search
+from ropewalk.decoding import Candidate, Scored, build, expected, machine_of, mbr, root_score_table, scored, tree_search
 from ropewalk.decoding.deep import Memory, deep_search
 from ropewalk.decoding.problem import DEEPEST, LARGEST
 from ropewalk.encodings import Labels, Machine, get
@@ -772,8 +772,8 @@ def test_searches_over_stacks_find_what_brute_force_finds(
     spec: str, words: int, widths: tuple[int, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Scores are plain noise, which is harder to search than what taggers say."""
-    monkeypatch.setattr(search, "STACK_WIDTHS", widths)
-    monkeypatch.setattr(search, "JOINT_STACK_WIDTHS", widths)
+    monkeypatch.setattr(tree_search, "STACK_WIDTHS", widths)
+    monkeypatch.setattr(tree_search, "JOINT_STACK_WIDTHS", widths)
     all_of, names = every_spelling(spec, words), beam_alphabet(spec)
     proved = []
     for seed in range(12 if kernels.compiled() else 2):
@@ -801,8 +801,8 @@ def test_searches_over_stacks_find_what_brute_force_finds(
 def test_a_search_over_stacks_that_dropped_something_better_does_not_call_itself_exact(
     spec: str, decoder: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(search, "STACK_WIDTHS", (1,))
-    monkeypatch.setattr(search, "JOINT_STACK_WIDTHS", (1,))
+    monkeypatch.setattr(tree_search, "STACK_WIDTHS", (1,))
+    monkeypatch.setattr(tree_search, "JOINT_STACK_WIDTHS", (1,))
     words = MOST_WORDS
     all_of, names = every_spelling(spec, words), beam_alphabet(spec)
     missed = 0
@@ -892,8 +892,8 @@ def test_where_a_search_over_stacks_finds_nothing_projective_labels_do(
     arcs = np.concatenate([random_arcs(5, 1).reshape(-1), random_arcs(4, 2).reshape(-1)])
     usual = decode(get(spec), [scores], [0, 5, 9], [names], decoder=decoder, arcs=arcs)
     assert usual.found.all()
-    monkeypatch.setattr(search, "STACK_WIDTHS", ())
-    monkeypatch.setattr(search, "JOINT_STACK_WIDTHS", ())
+    monkeypatch.setattr(tree_search, "STACK_WIDTHS", ())
+    monkeypatch.setattr(tree_search, "JOINT_STACK_WIDTHS", ())
     fallen = decode(get(spec), [scores], [0, 5, 9], [names], decoder=decoder, arcs=arcs)
     assert fallen.found.all()
     assert_trees(spec, fallen, np.array([0, 5, 9], dtype=np.int32), names)
@@ -1132,7 +1132,7 @@ def test_a_joint_search_that_dropped_something_better_does_not_call_itself_exact
         arcs = random_arcs(words, seed, scale=4.0)
         all_of = every("optimal", words)
         totals = all_of.totals(scores) + arcs[np.arange(words), all_of.heads].sum(axis=1) - arcs.max(axis=1).sum()
-        monkeypatch.setattr(search, "WIDTHS", (1,))
+        monkeypatch.setattr(tree_search, "WIDTHS", (1,))
         best = decode(
             get("optimal"), [scores], [0, words], [alphabet_of("optimal")], decoder="joint", arcs=arcs.reshape(-1)
         )

@@ -23,7 +23,7 @@ from ropewalk import Treebank, conllu, draw, encodings
 from ropewalk.core.graphs import Graph
 from ropewalk.core.trees import Tree
 from ropewalk.drawing import PictureOptions, Scene, scene, to_html, to_steps, to_svg, to_text, to_tikz, trace
-from ropewalk.drawing.layout import levels
+from ropewalk.drawing.levels import levels
 from ropewalk.drawing.measure import cells, is_right_to_left, shorten, units
 from ropewalk.encodings import FAULTS
 from ropewalk.errors import (

@@ -81,12 +81,11 @@ def _encode_trees(file: str, encoding: str, options: dict[str, str | int], outpu
         )
         for bank in conllu.stream(file, trees="required")
     )
-    trees, lifted = _write(output, chosen, pieces)
-    if lifted:
-        shell.say(
-            f"{lifted:,} of {shell.plural(trees, 'tree')} had crossing arcs that {chosen.spec} cannot write and were "
-            "lifted: they will not come back; a scheme (+head) or a non-projective encoding keeps them"
-        )
+    loss = (
+        f"crossing arcs that {chosen.spec} cannot write and were lifted: they will not come back; a scheme (+head) or "
+        "a non-projective encoding keeps them"
+    )
+    _write(output, chosen, pieces, "tree", loss)
 
 
 def _encode_graphs(file: str, encoding: str | None, options: dict[str, str | int], output: str) -> None:
@@ -98,20 +97,23 @@ def _encode_graphs(file: str, encoding: str | None, options: dict[str, str | int
         (label_files.graph_text_of(chosen, nodes), (~chosen.covers(nodes.graphs)).tolist())
         for nodes in map(label_files.Nodes.of, shell.graph_banks(file))
     )
-    graphs, cut = _write(output, chosen, pieces)
-    if cut:
-        shell.say(
-            f"{cut:,} of {shell.plural(graphs, 'graph')} had arcs that {chosen.spec} cannot write and that were left "
-            "out: they will not come back; more planes or optimal-nonprojective keep them"
-        )
+    loss = (
+        f"arcs that {chosen.spec} cannot write and that were left out: they will not come back; more planes or "
+        "optimal-nonprojective keep them"
+    )
+    _write(output, chosen, pieces, "graph", loss)
 
 
 def _write(
-    output: str, encoding: "Encoding | GraphEncoding", pieces: "Iterable[tuple[str, Sequence[bool]]]"
-) -> tuple[int, int]:
-    """Write the labels of each piece; return the number of sentences, and of those that labels do not preserve.
+    output: str,
+    encoding: "Encoding | GraphEncoding",
+    pieces: "Iterable[tuple[str, Sequence[bool]]]",
+    unit: str,
+    loss: str,
+) -> None:
+    """Write the labels of each piece: the text of its labels and, for each sentence, whether something is lost.
 
-    A piece is the text of its labels and, for each sentence, whether something is lost.
+    If so, print how many of the sentences, each a `unit`, had this `loss`.
     """
     from ropewalk.formats import label_files
 
@@ -126,4 +128,5 @@ def _write(
             yield text
 
     label_files.write(output, encoding, texts())
-    return many, lost
+    if lost:
+        shell.say(f"{lost:,} of {shell.plural(many, unit)} had {loss}")

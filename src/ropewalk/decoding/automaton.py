@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ropewalk.core.arrays import Ints, frozen_ints
+from ropewalk.core.ragged import starts_of
 from ropewalk.errors import EncodingError
 
 if TYPE_CHECKING:
@@ -70,12 +71,12 @@ def build(machine: Machine, depth: int) -> Automaton:
     kept = {old: new for new, old in enumerate(sorted(useful))}
     rows = [row for row in rows if row[0] in kept and row[2] in kept]
     marks = np.array([row[3] for row in rows], dtype=np.int32).reshape(len(rows), 7)
-    counts = np.bincount([kept[row[0]] for row in rows], minlength=len(kept)) if rows else np.zeros(len(kept))
+    sources = np.array([kept[row[0]] for row in rows], dtype=np.int32)
     return Automaton(
         depth,
-        frozen_ints(np.concatenate([[0], np.cumsum(counts)]).astype(np.int32)),
+        frozen_ints(starts_of(np.bincount(sources, minlength=len(kept)))),
         frozen_ints(row[1] for row in rows),
-        frozen_ints(kept[row[0]] for row in rows),
+        frozen_ints(sources),
         frozen_ints(kept[row[2]] for row in rows),
         frozen_ints(marks[:, 0]),
         np.ascontiguousarray(marks[:, 1:]),

@@ -35,7 +35,7 @@ class Exact(Decoder):
         """Return the best tree of each sentence of `problem`."""
         if problem.labels is None:
             return _spanning_trees(problem)
-        from ropewalk.decoding.search import SearchState, machine_for, search_exactly, search_stacks, spelled_trees
+        from ropewalk.decoding.tree_search import SearchState, machine_for, search_exactly, search_stacks, spelled_trees
 
         task = None
         machine = machine_for(problem.labels)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, final
 
 from ropewalk.decoding.problem import Decoder
-from ropewalk.decoding.search import spelled_trees
+from ropewalk.decoding.tree_search import spelled_trees
 
 if TYPE_CHECKING:
     from ropewalk.decoding.problem import Best, Problem

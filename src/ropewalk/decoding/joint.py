@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, final
 import numpy as np
 
 from ropewalk.decoding.problem import Decoder, marks_arcs, stacks_of
-from ropewalk.decoding.search import (
+from ropewalk.decoding.tree_search import (
     SearchState,
     machine_for,
     search_exactly,

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from html import escape
 from typing import TYPE_CHECKING, Literal, get_args
 
-from ropewalk.drawing.layout import arc_levels
+from ropewalk.drawing.levels import arc_levels
 from ropewalk.drawing.measure import is_right_to_left, units
 from ropewalk.drawing.scene import Kind
 from ropewalk.encodings.bracket_text import BRACKET

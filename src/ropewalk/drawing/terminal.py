@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any, get_args
 import numpy as np
 import numpy.typing as npt
 
-from ropewalk.drawing.layout import arc_levels
+from ropewalk.core.ragged import starts_of
+from ropewalk.drawing.levels import arc_levels
 from ropewalk.drawing.measure import cells, clusters, shorten
 from ropewalk.drawing.scene import Kind
 
@@ -325,7 +326,7 @@ def _arc_text(line: TerminalLine, columns: TerminalColumns, arc: Arc) -> None:
     text = shorten(arc.text, high - low)
     size = cells(text)
     middle = (low + high - size) // 2
-    crossed = np.concatenate([[0], np.cumsum((line.codes[low:high] & UPRIGHT) != 0)])
+    crossed = starts_of((line.codes[low:high] & UPRIGHT) != 0)
     free = low + np.flatnonzero(crossed[size:] == crossed[: len(crossed) - size])
     at = int(free[np.argmin(np.abs(free - middle))]) if len(free) else middle
     line.write(at, text, f"{arc.kind} text")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ropewalk.drawing.layout import arc_levels
+from ropewalk.drawing.levels import arc_levels
 from ropewalk.drawing.measure import units
 from ropewalk.encodings.bracket_text import BRACKET
 from ropewalk.reporting.escaping import latex_escape

@@ -55,6 +55,11 @@ def several_ints(count: int, size: int) -> Any:  # noqa: ANN401 - buffers
     return [new_ints(size) for _ in range(count)]
 
 
+def several_floats(count: int, *sizes: int) -> Any:  # noqa: ANN401 - buffers
+    """Return `count` buffers of double-precision zeros, each with dimensions `sizes`."""
+    return [new_floats(*sizes) for _ in range(count)]
+
+
 def compiled() -> bool:
     """Return whether all kernels run as compiled code."""
     specs = [importlib.util.find_spec(f"{__name__}.{name}") for name in NAMES]

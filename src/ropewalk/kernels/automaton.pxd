@@ -46,7 +46,7 @@ cpdef int draw(Transitions automaton, const double[:, ::1] weights, const double
 @cython.locals(have=double, score=double, total=double, q=int, j=int, end=int, place=int, t=int, i=int, count=int, target=int)
 cpdef int k_best(Transitions automaton, const double[:, ::1] scores, const double[:, ::1] root_scores, int n, int k,
                  BestPaths work, int[:, ::1] out, double[::1] totals) noexcept
-@cython.locals(mass=double, value=double, part=double, right=double, left=double, closed=int, count=int, q=int)
+@cython.locals(mass=double, value=double, part=double, right=double, left=double, closed=int, count=int, q=int, target=int)
 cpdef int arcs(Transitions automaton, const double[:, ::1] weights, const double[:, ::1] root_scores, int n,
                const int[::1] reach, const int[::1] heads, ForwardBackward sums_work, Tracks work, double[::1] scales,
                double[::1] chosen, double[:, ::1] matrix) noexcept

@@ -317,8 +317,6 @@ def draw(
     out: Ints,
 ) -> int:
     """Sample a label sequence of one sentence for each row of random numbers in `dice`; return 0 without a path."""
-    begins = automaton.begins
-    targets = automaton.targets
     beta = work.beta
     with cython.nogil:
         drawn = 0
@@ -331,16 +329,16 @@ def draw(
                     # choose a transition in proportion to its weight times the backward sum of its target
                     left = dice[r, i] * beta[i, q] * scales[i]
                     chosen = -1
-                    for t in range(begins[q], begins[q + 1]):
+                    for t in range(automaton.begins[q], automaton.begins[q + 1]):
                         part = weights[i, automaton.labels[t]] * root_scores[i, automaton.roots[t]]
-                        part *= beta[i + 1, targets[t]]
+                        part *= beta[i + 1, automaton.targets[t]]
                         if part > 0.0:
                             chosen = t
                             left -= part
                             if left < 0.0:
                                 break
                     out[r, i] = automaton.labels[chosen]
-                    q = targets[chosen]
+                    q = automaton.targets[chosen]
     return drawn
 
 
@@ -443,21 +441,13 @@ def arcs(
     `chosen[i]` becomes the probability of the arc from `heads[i]`, counted from 1, to word i. Words with head 0 are
     left out.
     """
-    begins = automaton.begins
-    labels = automaton.labels
-    targets = automaton.targets
-    roots = automaton.roots
-    finals = automaton.finals
     marks = automaton.marks
-    heights = automaton.heights
     alpha = sums_work.alpha
     beta = sums_work.beta
     track = work.track
     ahead = work.ahead
-    alive = work.alive
-    living = work.living
     with cython.nogil:
-        states = finals.shape[0]
+        states = automaton.finals.shape[0]
         mass = forward(automaton, weights, root_scores, n, sums_work, scales)
         if mass > 0.0:
             backward(automaton, weights, root_scores, n, sums_work, scales)
@@ -466,48 +456,51 @@ def arcs(
                 count = 0
                 for q in range(states):
                     if alpha[i, q] * beta[i, q] > mass * NEGLIGIBLE:
-                        alive[i, count] = q
+                        work.alive[i, count] = q
                         count += 1
                         for c in range(3):
-                            for p in range(heights + 1):
+                            for p in range(automaton.heights + 1):
                                 track[c, p, q] = 0.0
                                 ahead[c, p, q] = 0.0
                     else:
                         beta[i, q] = 0.0
-                living[i] = count
+                work.living[i] = count
             for i in range(n):
                 if reach[i] <= i:
                     continue
                 # start to track the brackets that word i opens or waits under
-                for a in range(living[i]):
-                    q = alive[i, a]
-                    for t in range(begins[q], begins[q + 1]):
-                        if beta[i + 1, targets[t]] > 0.0:
-                            part = alpha[i, q] * weights[i, labels[t]] * root_scores[i, roots[t]] / scales[i]
+                for a in range(work.living[i]):
+                    q = work.alive[i, a]
+                    for t in range(automaton.begins[q], automaton.begins[q + 1]):
+                        target = automaton.targets[t]
+                        if beta[i + 1, target] > 0.0:
+                            part = alpha[i, q] * weights[i, automaton.labels[t]]
+                            part = part * root_scores[i, automaton.roots[t]] / scales[i]
                             for c in range(3):  # MARK_OPENS_LEFT, MARK_OPENS_RIGHT, MARK_WAITS
-                                track[c, marks[t, c], targets[t]] += part
+                                track[c, automaton.marks[t, c], target] += part
                 # follow them through each later word j: sum over paths with an arc i -> j (right) or j -> i (left)
                 for j in range(i + 1, reach[i] + 1):
                     right = 0.0
                     left = 0.0
-                    for a in range(living[j]):
-                        q = alive[j, a]
+                    for a in range(work.living[j]):
+                        q = work.alive[j, a]
                         for c in range(3):
                             track[c, 0, q] = 0.0
-                            for p in range(1, heights + 1):
+                            for p in range(1, automaton.heights + 1):
                                 value = track[c, p, q] / scales[j]
                                 track[c, p, q] = 0.0
                                 if value == 0.0:
                                     continue
-                                for t in range(begins[q], begins[q + 1]):
-                                    if beta[j + 1, targets[t]] == 0.0:
+                                for t in range(automaton.begins[q], automaton.begins[q + 1]):
+                                    target = automaton.targets[t]
+                                    if beta[j + 1, target] == 0.0:
                                         continue
-                                    part = value * weights[j, labels[t]] * root_scores[j, roots[t]]
+                                    part = value * weights[j, automaton.labels[t]] * root_scores[j, automaton.roots[t]]
                                     closed = 1
                                     if marks[t, MARK_CLOSES_LEFT] != p and marks[t, MARK_CLOSES_RIGHT] != p:
                                         closed = 0
-                                        ahead[c, p, targets[t]] += part
-                                    part = part * beta[j + 1, targets[t]]
+                                        ahead[c, p, target] += part
+                                    part = part * beta[j + 1, target]
                                     if c == MARK_OPENS_LEFT:
                                         if marks[t, MARK_LEANS] == p:
                                             right += part
@@ -526,15 +519,15 @@ def arcs(
                             chosen[j] = right / mass
                         if heads[i] == j + 1:
                             chosen[i] = left / mass
-                    for a in range(living[j + 1]):
-                        q = alive[j + 1, a]
+                    for a in range(work.living[j + 1]):
+                        q = work.alive[j + 1, a]
                         for c in range(3):
-                            for p in range(1, heights + 1):
+                            for p in range(1, automaton.heights + 1):
                                 track[c, p, q] = ahead[c, p, q]
                                 ahead[c, p, q] = 0.0
-                for a in range(living[reach[i] + 1]):
-                    q = alive[reach[i] + 1, a]
+                for a in range(work.living[reach[i] + 1]):
+                    q = work.alive[reach[i] + 1, a]
                     for c in range(3):
-                        for p in range(1, heights + 1):
+                        for p in range(1, automaton.heights + 1):
                             track[c, p, q] = 0.0
     return mass > 0.0

@@ -17,7 +17,7 @@ instead.
 
 from __future__ import annotations
 
-from ropewalk.kernels import Floats, Ints, new_floats
+from ropewalk.kernels import Floats, Ints, new_floats, several_floats
 
 try:
     import cython
@@ -56,22 +56,13 @@ class Chart:
 
     def __init__(self, longest: int) -> None:
         """Allocate buffers for sentences of up to `longest` words."""
-        self.arcs = new_floats(longest, longest)
         self.roots = new_floats(longest)
         self.labels = new_floats(longest, 16)
-        self.opened = new_floats(longest, longest)
-        self.closed = new_floats(longest, longest)
-        self.ended = new_floats(longest, longest)
-        self.bare = new_floats(longest, longest)
-        self.full = new_floats(longest, longest)
-        self.plain = new_floats(longest, longest)
-        self.inner = new_floats(longest, longest)
-        self.outer = new_floats(longest, longest)
-        self.opened_rest = new_floats(longest, longest)
-        self.closed_rest = new_floats(longest, longest)
-        self.ended_rest = new_floats(longest, longest)
-        self.inner_rest = new_floats(longest, longest)
-        self.outer_rest = new_floats(longest, longest)
+        self.arcs, self.opened, self.closed, self.ended = several_floats(4, longest, longest)
+        self.bare, self.full, self.plain = several_floats(3, longest, longest)
+        self.inner, self.outer = several_floats(2, longest, longest)
+        self.opened_rest, self.closed_rest, self.ended_rest = several_floats(3, longest, longest)
+        self.inner_rest, self.outer_rest = several_floats(2, longest, longest)
 
 
 def sums(

@@ -48,19 +48,16 @@ def planes(arcs: ArcEnds, order: Ints, rule: int, out: Ints, work: Sweep) -> Non
     With the rule ONE_HEAD_A_SIDE, a node has at most one head on either side in each plane; with ONE_HEAD, at most one
     head. Arcs are assigned in the order of `order`: by left end, the longest first. The time is O(n log n) for n arcs.
     """
-    right = arcs.right
-    offsets = arcs.offsets
-    words = arcs.words
     first = work.first
     after = work.after
     with cython.nogil:
-        for s in range(offsets.shape[0] - 1):
-            start = offsets[s]
-            for x in range(words[s] + 1):
+        for s in range(arcs.offsets.shape[0] - 1):
+            start = arcs.offsets[s]
+            for x in range(arcs.words[s] + 1):
                 first[x] = -1
-            for a in range(start, offsets[s + 1]):  # after this, `first` and `after` list arcs by right end
-                after[a - start] = first[right[a]]
-                first[right[a]] = a
+            for a in range(start, arcs.offsets[s + 1]):  # after this, `first` and `after` list arcs by right end
+                after[a - start] = first[arcs.right[a]]
+                first[arcs.right[a]] = a
             # arcs to the left come second: with ONE_HEAD they give way to those to the right
             _planes_of_one_direction(arcs, s, order, rule, 1, out, work)
             _planes_of_one_direction(arcs, s, order, rule, 0, out, work)

@@ -25,10 +25,25 @@ cdef class Beam:
     cdef int[:, ::1] parents, taken
     cdef int[:, :, ::1] openers, waiting
 
-@cython.locals(score=double, upper_bound=double, top=double, dropped=double, base=cython.longlong, own=cython.longlong, link=int, word=int, q=int, t=int,
-               i=int, b=int, c=int, x=int, p=int, m=int, h=int, s=int, same=int, code=int, kept=int, candidates=int, layer=int, other=int,
-               count=int, size=int, n=int, first=int, row=int, width=int)
+@cython.locals(dropped=double, t=int, i=int, b=int, c=int, x=int, m=int, p=int, s=int, kept=int, candidates=int,
+               layer=int, count=int, n=int, first=int)
 cpdef void search(Transitions automaton, const int[::1] sides, BeamSearch task, Beam work) noexcept
+
+@cython.locals(score=double, top=double, base=cython.longlong, own=cython.longlong, q=int, t=int, i=int, c=int, m=int,
+               h=int, first=int)
+cdef void _look_back(Transitions automaton, const int[::1] sides, BeamSearch task, Beam work, int s,
+                     int n) noexcept nogil
+
+@cython.locals(score=double, upper_bound=double, base=cython.longlong, own=cython.longlong, link=int, word=int, q=int,
+               t=int, b=int, c=int, w=int, row=int, candidates=int)
+cdef int _extend(Transitions automaton, BeamSearch task, Beam work, int s, int n, int i, int layer,
+                 int count) noexcept nogil
+
+@cython.locals(link=int, x=int, p=int, other=int)
+cdef void _read(Transitions automaton, Beam work, int t, int i, int source, int layer, int kept) noexcept nogil
+
+@cython.locals(link=int, word=int, code=int, x=int, p=int, same=int)
+cdef int _is_new(Transitions automaton, Beam work, int t, int i, int layer, int kept) noexcept nogil
 
 @cython.locals(x=int, m=int)
 cdef void heapify(int[::1] heap, const double[::1] keys, int size) noexcept nogil

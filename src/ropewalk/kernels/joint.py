@@ -107,188 +107,200 @@ def search(automaton: Transitions, sides: Ints, task: BeamSearch, work: Beam) ->
 
     `sides[l]` is the side of the head of a word with label l: 1 if after the word, 2 if before it, 0 if either.
     """
-    width = work.width
-    after = work.after
-    later = work.later
-    likely = work.likely
-    values = work.values
-    states = work.states
-    parents = work.parents
-    taken = work.taken
-    openers = work.openers
-    waiting = work.waiting
-    chain = work.chain
-    codes = work.codes
-    upper_bounds = work.upper_bounds
-    candidate_scores = work.candidate_scores
-    kept_scores = work.kept_scores
-    sources = work.sources
-    transitions = work.transitions
-    heap = work.heap
     with cython.nogil:
-        heights = openers.shape[2] - 1
         for s in range(task.offsets.shape[0] - 1):
             first = task.offsets[s]
             n = task.begin(s)
             if n == 0:
                 continue
-            base = task.starts[s]
-            row = n + 1
-            # upper bounds, from the last word to the first
-            for q in range(automaton.finals.shape[0]):
-                after[n, q] = 0.0 if automaton.finals[q] else NOTHING
-            for m in range(n):
-                i = n - 1 - m
-                top = NOTHING  # the best head after the word, then the best before it, node 0 included
-                for h in range(i + 2, n + 1):
-                    top = max(top, task.arcs[base + i * row + h])
-                later[i] = top
-                top = NOTHING
-                for h in range(i + 1):
-                    top = max(top, task.arcs[base + i * row + h])
-                for c in range(sides.shape[0]):
-                    score = task.scores[first + i, c]
-                    likely[c] = score if sides[c] == 0 else score + later[i] if sides[c] == 1 else score + top
-                for q in range(automaton.finals.shape[0]):
-                    top = NOTHING
-                    for t in range(automaton.begins[q], automaton.begins[q + 1]):
-                        score = (
-                            likely[automaton.labels[t]]
-                            + task.root_scores[first + i, automaton.roots[t]]
-                            + after[i + 1, automaton.targets[t]]
-                        )
-                        top = max(top, score)
-                    after[i, q] = top
-            if after[0, 0] == NOTHING:
+            _look_back(automaton, sides, task, work, s, n)
+            if work.after[0, 0] == NOTHING:
                 task.totals[s] = NOTHING
                 continue
             # the beam begins with the empty path in state 0
             dropped = NOTHING
             layer = 0
             count = 1
-            values[0] = 0.0
-            states[0] = 0
-            for p in range(heights + 1):
-                openers[0, 0, p] = 0
-                waiting[0, 0, p] = -1
+            work.values[0] = 0.0
+            work.states[0] = 0
+            for p in range(work.openers.shape[2]):
+                work.openers[0, 0, p] = 0
+                work.waiting[0, 0, p] = -1
             for i in range(n):
-                # extend each partial path by each transition
-                candidates = 0
-                for b in range(count):
-                    q = states[b]
-                    for t in range(automaton.begins[q], automaton.begins[q + 1]):
-                        upper_bound = after[i + 1, automaton.targets[t]]
-                        score = (
-                            values[b]
-                            + task.scores[first + i, automaton.labels[t]]
-                            + task.root_scores[first + i, automaton.roots[t]]
-                        )
-                        if score + upper_bound == NOTHING:
-                            continue
-                        # add its arcs; an arc to an earlier word replaces the bound `later` of that word
-                        own = base + i * row
-                        if automaton.marks[t, MARK_LEANS]:
-                            score += task.arcs[own + openers[layer, b, automaton.marks[t, MARK_LEANS]]]
-                        if automaton.marks[t, MARK_CLOSES_RIGHT]:
-                            score += task.arcs[own + openers[layer, b, automaton.marks[t, MARK_CLOSES_RIGHT]]]
-                        if automaton.marks[t, MARK_CLOSES_LEFT]:
-                            word = openers[layer, b, automaton.marks[t, MARK_CLOSES_LEFT]] - 1
-                            score += task.arcs[base + word * row + i + 1] - later[word]
-                        for c in range(MARK_CLOSES_LEFT, MARK_CLOSES_RIGHT + 1):
-                            if automaton.marks[t, c]:
-                                link = waiting[layer, b, automaton.marks[t, c]]
-                                while link >= 0:
-                                    word = link // width
-                                    score += task.arcs[base + word * row + i + 1] - later[word]
-                                    link = chain[link]
-                        if automaton.marks[t, MARK_OPENS_LEFT] or automaton.marks[t, MARK_WAITS]:
-                            score += later[i]  # the head of the word follows
-                        if score + upper_bound < task.lower_bounds[s]:
-                            continue
-                        upper_bounds[candidates] = score + upper_bound
-                        candidate_scores[candidates] = score
-                        sources[candidates] = b
-                        transitions[candidates] = t
-                        candidates += 1
+                candidates = _extend(automaton, task, work, s, n, i, layer, count)
                 # keep the `width` candidates with the highest upper bounds
+                heapify(work.heap, work.upper_bounds, candidates)
                 kept = 0
-                other = 1 - layer
-                heapify(heap, upper_bounds, candidates)
-                size = candidates
-                while size > 0:
-                    c = heap[0]
-                    if kept == width:
-                        dropped = max(dropped, upper_bounds[c])
+                while candidates > 0:
+                    c = work.heap[0]
+                    if kept == work.width:
+                        dropped = max(dropped, work.upper_bounds[c])
                         break
-                    size -= 1
-                    heap[0] = heap[size]
-                    sink(heap, upper_bounds, 0, size)
-                    b = sources[c]
-                    t = transitions[c]
-                    # copy the stack, take off closed brackets, push opened ones
-                    for p in range(heights + 1):
-                        openers[other, kept, p] = openers[layer, b, p]
-                        waiting[other, kept, p] = waiting[layer, b, p]
-                    for x in range(MARK_CLOSES_LEFT, MARK_CLOSES_RIGHT + 1):
-                        if automaton.marks[t, x]:
-                            openers[other, kept, automaton.marks[t, x]] = 0
-                            waiting[other, kept, automaton.marks[t, x]] = -1
-                    for x in range(MARK_OPENS_LEFT, MARK_OPENS_RIGHT + 1):
-                        if automaton.marks[t, x]:
-                            openers[other, kept, automaton.marks[t, x]] = i + 1
-                            waiting[other, kept, automaton.marks[t, x]] = -1
-                    if automaton.marks[t, MARK_WAITS]:
-                        link = i * width + kept
-                        chain[link] = waiting[other, kept, automaton.marks[t, MARK_WAITS]]
-                        waiting[other, kept, automaton.marks[t, MARK_WAITS]] = link
-                    # drop the candidate if a better one has the same state and stack
-                    code = automaton.targets[t]
-                    for p in range(heights + 1):
-                        link = waiting[other, kept, p]
-                        word = link // width if link >= 0 else -1
-                        code = (code * 31 + openers[other, kept, p] * 7 + word) & CODES
-                    same = 0
-                    for x in range(kept):
-                        if codes[x] == code and automaton.targets[taken[i + 1, x]] == automaton.targets[t]:
-                            same = 1
-                            for p in range(heights + 1):
-                                if openers[other, x, p] != openers[other, kept, p]:
-                                    same = 0
-                                    break
-                                link = waiting[other, x, p]
-                                word = waiting[other, kept, p]
-                                while link != word and link >= 0 and word >= 0 and link // width == word // width:
-                                    link = chain[link]
-                                    word = chain[word]
-                                if link != word:
-                                    same = 0
-                                    break
-                            if same:
-                                break
-                    if same:
-                        continue
-                    codes[kept] = code
-                    kept_scores[kept] = candidate_scores[c]
-                    parents[i + 1, kept] = b
-                    taken[i + 1, kept] = t
-                    kept += 1
+                    candidates -= 1
+                    work.heap[0] = work.heap[candidates]
+                    sink(work.heap, work.upper_bounds, 0, candidates)
+                    t = work.transitions[c]
+                    _read(automaton, work, t, i, work.sources[c], layer, kept)
+                    if _is_new(automaton, work, t, i, 1 - layer, kept):
+                        work.kept_scores[kept] = work.candidate_scores[c]
+                        work.parents[i + 1, kept] = work.sources[c]
+                        work.taken[i + 1, kept] = t
+                        kept += 1
                 for b in range(kept):
-                    values[b] = kept_scores[b]
-                    states[b] = automaton.targets[taken[i + 1, b]]
+                    work.values[b] = work.kept_scores[b]
+                    work.states[b] = automaton.targets[work.taken[i + 1, b]]
                 count = kept
-                layer = other
+                layer = 1 - layer
             # choose the best path and follow its backpointers
             b = 0
             for x in range(1, count):
-                if values[x] > values[b]:
+                if work.values[x] > work.values[b]:
                     b = x
-            task.totals[s] = values[b] if count else NOTHING
+            task.totals[s] = work.values[b] if count else NOTHING
             task.bounds[s] = dropped
             if count:
                 for m in range(n):
                     i = n - m
-                    task.best[first + i - 1] = automaton.labels[taken[i, b]]
-                    b = parents[i, b]
+                    task.best[first + i - 1] = automaton.labels[work.taken[i, b]]
+                    b = work.parents[i, b]
+
+
+def _look_back(automaton: Transitions, sides: Ints, task: BeamSearch, work: Beam, s: int, n: int) -> None:
+    """Write upper bounds into `after`, from the last of the `n` words of sentence s to the first.
+
+    Each word has the best arc on the side that its label allows.
+    """
+    later = work.later
+    likely = work.likely
+    after = work.after
+    base = task.starts[s]
+    first = task.offsets[s]
+    for q in range(automaton.finals.shape[0]):
+        after[n, q] = 0.0 if automaton.finals[q] else NOTHING
+    for m in range(n):
+        i = n - 1 - m
+        own = base + i * (n + 1)
+        top = NOTHING  # the best head after the word, then the best before it, node 0 included
+        for h in range(i + 2, n + 1):
+            top = max(top, task.arcs[own + h])
+        later[i] = top
+        top = NOTHING
+        for h in range(i + 1):
+            top = max(top, task.arcs[own + h])
+        for c in range(sides.shape[0]):
+            score = task.scores[first + i, c]
+            likely[c] = score if sides[c] == 0 else score + later[i] if sides[c] == 1 else score + top
+        for q in range(automaton.finals.shape[0]):
+            top = NOTHING
+            for t in range(automaton.begins[q], automaton.begins[q + 1]):
+                score = (
+                    likely[automaton.labels[t]]
+                    + task.root_scores[first + i, automaton.roots[t]]
+                    + after[i + 1, automaton.targets[t]]
+                )
+                top = max(top, score)
+            after[i, q] = top
+
+
+def _extend(
+    automaton: Transitions, task: BeamSearch, work: Beam, s: int, n: int, i: int, layer: int, count: int
+) -> int:
+    """Extend each of the `count` partial paths in `layer` by each transition; return the number of candidates.
+
+    The paths end before word i, from 0, of the `n` words of sentence s.
+    """
+    row = n + 1
+    base = task.starts[s]
+    own = base + i * row
+    w = task.offsets[s] + i
+    candidates = 0
+    for b in range(count):
+        q = work.states[b]
+        for t in range(automaton.begins[q], automaton.begins[q + 1]):
+            upper_bound = work.after[i + 1, automaton.targets[t]]
+            score = work.values[b] + task.scores[w, automaton.labels[t]] + task.root_scores[w, automaton.roots[t]]
+            if score + upper_bound == NOTHING:
+                continue
+            # add its arcs; an arc to an earlier word replaces the bound `later` of that word
+            if automaton.marks[t, MARK_LEANS]:
+                score += task.arcs[own + work.openers[layer, b, automaton.marks[t, MARK_LEANS]]]
+            if automaton.marks[t, MARK_CLOSES_RIGHT]:
+                score += task.arcs[own + work.openers[layer, b, automaton.marks[t, MARK_CLOSES_RIGHT]]]
+            if automaton.marks[t, MARK_CLOSES_LEFT]:
+                word = work.openers[layer, b, automaton.marks[t, MARK_CLOSES_LEFT]] - 1
+                score += task.arcs[base + word * row + i + 1] - work.later[word]
+            for c in range(MARK_CLOSES_LEFT, MARK_CLOSES_RIGHT + 1):
+                if automaton.marks[t, c]:
+                    link = work.waiting[layer, b, automaton.marks[t, c]]
+                    while link >= 0:
+                        word = link // work.width
+                        score += task.arcs[base + word * row + i + 1] - work.later[word]
+                        link = work.chain[link]
+            if automaton.marks[t, MARK_OPENS_LEFT] or automaton.marks[t, MARK_WAITS]:
+                score += work.later[i]  # the head of the word follows
+            if score + upper_bound < task.lower_bounds[s]:
+                continue
+            work.upper_bounds[candidates] = score + upper_bound
+            work.candidate_scores[candidates] = score
+            work.sources[candidates] = b
+            work.transitions[candidates] = t
+            candidates += 1
+    return candidates
+
+
+def _read(automaton: Transitions, work: Beam, t: int, i: int, source: int, layer: int, kept: int) -> None:
+    """Copy the stack of partial path `source` to path `kept` of the other layer, and read word i with transition t.
+
+    Closed brackets are taken off, and opened ones pushed.
+    """
+    other = 1 - layer
+    for p in range(work.openers.shape[2]):
+        work.openers[other, kept, p] = work.openers[layer, source, p]
+        work.waiting[other, kept, p] = work.waiting[layer, source, p]
+    for x in range(MARK_CLOSES_LEFT, MARK_CLOSES_RIGHT + 1):
+        if automaton.marks[t, x]:
+            work.openers[other, kept, automaton.marks[t, x]] = 0
+            work.waiting[other, kept, automaton.marks[t, x]] = -1
+    for x in range(MARK_OPENS_LEFT, MARK_OPENS_RIGHT + 1):
+        if automaton.marks[t, x]:
+            work.openers[other, kept, automaton.marks[t, x]] = i + 1
+            work.waiting[other, kept, automaton.marks[t, x]] = -1
+    if automaton.marks[t, MARK_WAITS]:
+        link = i * work.width + kept
+        work.chain[link] = work.waiting[other, kept, automaton.marks[t, MARK_WAITS]]
+        work.waiting[other, kept, automaton.marks[t, MARK_WAITS]] = link
+
+
+def _is_new(automaton: Transitions, work: Beam, t: int, i: int, layer: int, kept: int) -> int:
+    """Return whether no path before path `kept` of `layer` has its state and stack; write its hash code.
+
+    Transition t was the last one of path `kept`, at word i.
+    """
+    code = automaton.targets[t]
+    for p in range(work.openers.shape[2]):
+        link = work.waiting[layer, kept, p]
+        word = link // work.width if link >= 0 else -1
+        code = (code * 31 + work.openers[layer, kept, p] * 7 + word) & CODES
+    work.codes[kept] = code
+    for x in range(kept):
+        if work.codes[x] != code or automaton.targets[work.taken[i + 1, x]] != automaton.targets[t]:
+            continue
+        same = 1
+        for p in range(work.openers.shape[2]):
+            if work.openers[layer, x, p] != work.openers[layer, kept, p]:
+                same = 0
+                break
+            link = work.waiting[layer, x, p]
+            word = work.waiting[layer, kept, p]
+            while link != word and link >= 0 and word >= 0 and link // work.width == word // work.width:
+                link = work.chain[link]
+                word = work.chain[word]
+            if link != word:
+                same = 0
+                break
+        if same:
+            return 0
+    return 1
 
 
 def heapify(heap: Ints, keys: Floats, size: int) -> None:

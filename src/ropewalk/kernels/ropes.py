@@ -191,9 +191,8 @@ def brackets(ends: ArcEnds, arcs: Ints, side: Ints, out: SymbolBuffer, work: Wor
                     kind = CLOSING
                     if ends.rightward[start + a]:
                         kind |= RIGHTWARD
-                    if (
-                        side[start + a] == STRUCTURAL
-                    ):  # take the rope off the stack; its index counts ropes of its direction above it
+                    if side[start + a] == STRUCTURAL:
+                        # take the rope off the stack; its index counts the ropes of its direction above it
                         i = top - 1
                         skipped = 0
                         while ropes[i] != start + a:
@@ -209,9 +208,8 @@ def brackets(ends: ArcEnds, arcs: Ints, side: Ints, out: SymbolBuffer, work: Wor
                             i += 1
                         out.symbols[written] = kind | SUPER | skipped * INDEX
                         written += 1
-                    elif (
-                        side[start + a] == LEANS_LEFT
-                    ):  # the index counts all ropes above the one on which the arc leans
+                    elif side[start + a] == LEANS_LEFT:
+                        # the index counts all ropes above the one on which the arc leans
                         i = top - 1
                         while ends.left[ropes[i]] != ends.left[start + a]:
                             i -= 1
@@ -219,9 +217,8 @@ def brackets(ends: ArcEnds, arcs: Ints, side: Ints, out: SymbolBuffer, work: Wor
                         written += 1
                     a = after[a]
                 open_before = top
-                while (
-                    position < ends.offsets[s + 1] and ends.left[arcs[position]] == x
-                ):  # opening brackets, the longest arc first
+                # opening brackets of arcs that begin here, the longest first
+                while position < ends.offsets[s + 1] and ends.left[arcs[position]] == x:
                     a = arcs[position]
                     position += 1
                     kind = 0
@@ -236,7 +233,8 @@ def brackets(ends: ArcEnds, arcs: Ints, side: Ints, out: SymbolBuffer, work: Wor
                         if x > 0:
                             out.symbols[written] = kind | SUPER
                             written += 1
-                    elif side[a] == LEANS_RIGHT:  # the index counts the ropes that close before the arc ends
+                    elif side[a] == LEANS_RIGHT:
+                        # the index counts the ropes that close before the arc ends
                         skipped = 0
                         if open_before > 0 and lowest[open_before - 1] < ends.right[a]:
                             for i in range(open_before):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ropewalk.kernels import new_floats, new_ints
+from ropewalk.kernels import new_floats, new_ints, several_ints
 
 try:
     import cython
@@ -24,13 +24,8 @@ class SpanningParts:
         self.scores = new_floats(longest + 1, longest + 1)
         self.enters = new_ints(longest + 1, longest + 1)
         self.best = new_floats(size)
-        self.sources = new_ints(size)
-        self.targets = new_ints(size)
-        self.parents = new_ints(size)
-        self.rows = new_ints(size)
-        self.members = new_ints(size)
-        self.path = new_ints(size)
-        self.state = new_ints(size)
+        self.sources, self.targets, self.parents, self.rows = several_ints(4, size)
+        self.members, self.path, self.state = several_ints(3, size)
 
 
 def spanning_trees(gains: Floats, offsets: Ints, starts: Ints, heads: Ints, work: SpanningParts) -> None:

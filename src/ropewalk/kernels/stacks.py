@@ -16,7 +16,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ropewalk.kernels import Floats, Ints, new_floats, new_ints
+from ropewalk.kernels import Floats, Ints, new_floats, new_ints, several_ints
 
 try:
     import cython
@@ -107,29 +107,16 @@ class StackBeam:
         self.chances = new_floats(2 * classes)
         self.coming = new_floats(classes)
         self.values = new_floats(2 * width)
-        self.states = new_ints(2 * width)
+        self.states, self.heights, self.lengths, self.sums = several_ints(4, 2 * width)
         self.counts = new_ints(2 * width * counters)
-        self.heights = new_ints(2 * width)
-        self.kinds = new_ints(2 * width * capacity)
-        self.homes = new_ints(2 * width * capacity)
-        self.words = new_ints(2 * width * capacity)
-        self.tops = new_ints(2 * width * capacity)
-        self.crossed = new_ints(2 * width * capacity)
-        self.partners = new_ints(capacity + 1)
-        self.partner_homes = new_ints(capacity + 1)
-        self.partner_crossed = new_ints(capacity + 1)
+        self.kinds, self.homes, self.words, self.tops, self.crossed = several_ints(5, 2 * width * capacity)
+        self.partners, self.partner_homes, self.partner_crossed = several_ints(3, capacity + 1)
         self.signs = new_ints(2 * width, SIGN * capacity)
-        self.lengths = new_ints(2 * width)
-        self.sums = new_ints(2 * width)
-        self.mentions = new_ints(longest + 1)
-        self.numbers = new_ints(longest + 1)
+        self.mentions, self.numbers = several_ints(2, longest + 1)
         self.parents = new_ints(longest + 1, width)
         self.taken = new_ints(longest + 1, width)
         self.upper_bounds = new_floats(width * labels)
-        self.sources = new_ints(width * labels)
-        self.labels = new_ints(width * labels)
-        self.tried = new_ints(width * labels)
-        self.heap = new_ints(width * labels)
+        self.sources, self.labels, self.tried, self.heap = several_ints(4, width * labels)
         self.arcs = arcs
         self.jointly = int(arcs.shape[0] > 0)
         self.base = 0

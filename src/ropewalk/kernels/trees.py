@@ -114,139 +114,113 @@ def projective(heads: Ints, offsets: Ints, out: Ints, work: Dependents) -> None:
     Arcs are visited by left end, the longest first, with a stack of right ends: an arc that ends beyond the innermost
     open arc crosses it.
     """
-    first = work.first
-    after = work.after
-    ends = work.queue
     with cython.nogil:
         for s in range(offsets.shape[0] - 1):
-            out[s] = _projective(heads, offsets[s], offsets[s + 1] - offsets[s], first, after, ends)
+            out[s] = _projective(heads, offsets[s], offsets[s + 1] - offsets[s], work)
 
 
-def _projective(heads: Ints, start: int, n: int, first: Ints, after: Ints, ends: Ints) -> int:
+def _projective(heads: Ints, start: int, n: int, work: Dependents) -> int:
     for x in range(n + 1):
-        first[x] = 0
-    for d in range(1, n + 1):  # after this, `first` and `after` list right dependents, the farthest first
+        work.first[x] = 0
+    for d in range(1, n + 1):  # list right dependents, the farthest first
         h = heads[start + d - 1]
         if h < d:
-            after[d] = first[h]
-            first[h] = d
+            work.after[d] = work.first[h]
+            work.first[h] = d
     top = 0
     for left in range(n + 1):
         up = 0
         if left > 0 and heads[start + left - 1] > left:
             up = heads[start + left - 1]
-        down = first[left]
+        down = work.first[left]
         while up != 0 or down != 0:
             if up > down:
                 right = up
                 up = 0
             else:
                 right = down
-                down = after[down]
-            while top > 0 and ends[top - 1] <= left:
+                down = work.after[down]
+            while top > 0 and work.queue[top - 1] <= left:
                 top -= 1
-            if top > 0 and ends[top - 1] < right:
+            if top > 0 and work.queue[top - 1] < right:
                 return 0
-            ends[top] = right
+            work.queue[top] = right  # the stack of right ends
             top += 1
     return 1
 
 
-def _list_dependents(heads: Ints, start: int, n: int, first: Ints, after: Ints) -> None:
-    """List the dependents of each node in word order: `first[h]`, then `after` of each, up to 0."""
-    for x in range(n + 1):
-        first[x] = 0
-    for i in range(n):
-        d = n - i
-        h = heads[start + d - 1]
-        after[d] = first[h]
-        first[h] = d
+def _breadth_first(heads: Ints, start: int, marked: Ints, many: int, turn: int, work: Crossed) -> None:
+    """Sort the `many` words in `work.crossing`, the words d with `marked[d-1]` not 0, breadth-first.
 
-
-def _breadth_first(
-    heads: Ints,
-    start: int,
-    marked: Ints,
-    many: int,
-    turn: int,
-    above: Ints,
-    first: Ints,
-    after: Ints,
-    order: Ints,
-    crossing: Ints,
-) -> None:
-    """Sort the `many` words in `crossing`, the words d with `marked[d-1]` not 0, breadth-first, children in word order.
-
-    Only the ancestors of these words are visited. They are marked in `above` with `turn`, which must not be there yet.
+    Children are in word order. Only the ancestors of these words are visited. They are marked in `work.begins` with
+    `turn`, which must not be there yet.
     """
     for i in range(many):
-        d = crossing[i]
-        while d != 0 and above[d] != turn:
-            above[d] = turn
+        d = work.crossing[i]
+        while d != 0 and work.begins[d] != turn:
+            work.begins[d] = turn
             d = heads[start + d - 1]
     last = 0
     read = -1
     node = 0
     have = 0
-    while have < many:  # `order` is the queue
-        d = first[node]
+    while have < many:  # `work.order` is the queue
+        d = work.first[node]
         while d != 0:
-            if above[d] == turn:
-                order[last] = d
+            if work.begins[d] == turn:
+                work.order[last] = d
                 last += 1
                 if marked[d - 1] != 0:
-                    crossing[have] = d
+                    work.crossing[have] = d
                     have += 1
-            d = after[d]
+            d = work.after[d]
         read += 1
-        node = order[read]
+        node = work.order[read]
 
 
-def _move(heads: Ints, start: int, d: int, first: Ints, after: Ints) -> None:
+def _move(heads: Ints, start: int, d: int, work: Crossed) -> None:
     """Attach word d to its head's head, also in the lists of dependents."""
     h = heads[start + d - 1]
-    if first[h] == d:
-        first[h] = after[d]
+    if work.first[h] == d:
+        work.first[h] = work.after[d]
     else:
-        x = first[h]
-        while after[x] != d:
-            x = after[x]
-        after[x] = after[d]
+        x = work.first[h]
+        while work.after[x] != d:
+            x = work.after[x]
+        work.after[x] = work.after[d]
     h = heads[start + h - 1]
     heads[start + d - 1] = h
-    if first[h] == 0 or first[h] > d:
-        after[d] = first[h]
-        first[h] = d
+    if work.first[h] == 0 or work.first[h] > d:
+        work.after[d] = work.first[h]
+        work.first[h] = d
     else:
-        x = first[h]
-        while after[x] != 0 and after[x] < d:
-            x = after[x]
-        after[d] = after[x]
-        after[x] = d
+        x = work.first[h]
+        while work.after[x] != 0 and work.after[x] < d:
+            x = work.after[x]
+        work.after[d] = work.after[x]
+        work.after[x] = d
 
 
-def _mark_newly_crossed(
-    heads: Ints, start: int, arc: int, marked: Ints, many: int, first: Ints, after: Ints, crossing: Ints
-) -> int:
-    """Mark the arcs that the arc into word `arc` crosses, and append their words to the `many` in `crossing`.
+def _mark_newly_crossed(heads: Ints, start: int, arc: int, many: int, work: Crossed) -> int:
+    """Mark the arcs that the arc into word `arc` crosses, and append their words to the `many` in `work.crossing`.
 
-    Return the new number of words in `crossing`. Such an arc has one end inside the arc into `arc`.
+    Return the new number of words there. Such an arc has one end inside the arc into `arc`.
     """
     low = min(heads[start + arc - 1], arc)
     high = max(heads[start + arc - 1], arc)
     for x in range(low + 1, high):
         h = heads[start + x - 1]
-        if marked[x - 1] == 0 and (h < low or h > high):
-            marked[x - 1] = 1
-            crossing[many] = x
+        if work.plane[x - 1] == 0 and (h < low or h > high):
+            work.plane[x - 1] = 1
+            work.crossing[many] = x
             many += 1
-        d = first[x]
+        d = work.first[x]
         while d != 0:
-            if marked[d - 1] == 0 and (d < low or d > high):
-                marked[d - 1] = 1
-                crossing[many] = d
+            if work.plane[d - 1] == 0 and (d < low or d > high):
+                work.plane[d - 1] = 1
+                work.crossing[many] = d
                 many += 1
-            d = after[d]
+            d = work.after[d]
     return many
 
 
@@ -265,9 +239,7 @@ def _crosses(heads: Ints, start: int, a: int, b: int) -> int:
     return left_b < left_a < right_b < right_a
 
 
-def _mark_crossed(
-    heads: Ints, start: int, n: int, planes: Ints, first: Ints, after: Ints, order: Ints, crossing: Ints
-) -> int:
+def _mark_crossed(heads: Ints, start: int, n: int, planes: Ints, work: Crossed) -> int:
     """Write 1 into `planes[d-1]` if the arc into word d crosses another arc, else 0.
 
     List the words of crossing arcs in `crossing`, and return their number. For each node x, `order[x]` is first the
@@ -275,40 +247,40 @@ def _mark_crossed(
     after x. An arc crosses another one if `order` of its left end or `crossing` of its right end is inside the arc.
     """
     for x in range(n + 1):  # the leftmost and the rightmost node that each node's arcs reach
-        first[x] = x
-        after[x] = x
+        work.first[x] = x
+        work.after[x] = x
     for d in range(1, n + 1):
         low = min(heads[start + d - 1], d)
         high = max(heads[start + d - 1], d)
-        first[high] = min(first[high], low)
-        after[low] = max(after[low], high)
+        work.first[high] = min(work.first[high], low)
+        work.after[low] = max(work.after[low], high)
     nearest = n + 1
     for i in range(n + 1):  # `order` becomes the nearest later node, and links the stack of candidates
         x = n - i
-        while nearest <= n and first[nearest] >= x:
-            nearest = order[nearest]
-        order[x] = nearest
+        while nearest <= n and work.first[nearest] >= x:
+            nearest = work.order[nearest]
+        work.order[x] = nearest
         nearest = x
     nearest = -1
     for x in range(n + 1):  # `crossing` becomes the nearest earlier node
-        while nearest >= 0 and after[nearest] <= x:
-            nearest = crossing[nearest]
-        crossing[x] = nearest
+        while nearest >= 0 and work.after[nearest] <= x:
+            nearest = work.crossing[nearest]
+        work.crossing[x] = nearest
         nearest = x
     crossed = 0
     for d in range(1, n + 1):
         low = min(heads[start + d - 1], d)
         high = max(heads[start + d - 1], d)
         planes[d - 1] = 0
-        if order[low] < high or crossing[high] > low:
+        if work.order[low] < high or work.crossing[high] > low:
             planes[d - 1] = 1
-            crossing[crossed] = d  # overwrites entries that are no longer read: those at d + 1 and later are
+            work.crossing[crossed] = d  # overwrites entries that are no longer read: those at d + 1 and later are
             crossed += 1
     return crossed
 
 
-def _assign_planes(heads: Ints, start: int, planes: Ints, crossing: Ints, many: int) -> int:
-    """Write the plane, from 1, of the `many` arcs in `crossing`; return the number of planes.
+def _assign_planes(heads: Ints, start: int, planes: Ints, many: int, work: Crossed) -> int:
+    """Write the plane, from 1, of the `many` arcs in `work.crossing`; return the number of planes.
 
     An arc goes into the first plane in which it crosses no arc listed before it.
     """
@@ -318,54 +290,52 @@ def _assign_planes(heads: Ints, start: int, planes: Ints, crossing: Ints, many: 
         while True:
             free = 1
             for j in range(i):
-                if planes[crossing[j] - 1] == plane and _crosses(heads, start, crossing[i], crossing[j]):
+                if planes[work.crossing[j] - 1] == plane and _crosses(heads, start, work.crossing[i], work.crossing[j]):
                     free = 0
                     break
             if free:
                 break
             plane += 1
-        planes[crossing[i] - 1] = plane
+        planes[work.crossing[i] - 1] = plane
         most = max(most, plane)
     return most
 
 
-def _assign_many_planes(
-    n: int, heads: Ints, start: int, planes: Ints, crossing: Ints, many: int, most: int, begins: Ints, ends: Ints
-) -> None:
-    """Write the plane, from 1, of the `many` arcs in `crossing`, in a way that is fast for many arcs.
+def _assign_many_planes(heads: Ints, start: int, n: int, planes: Ints, many: int, most: int, work: Crossed) -> None:
+    """Write the plane, from 1, of the `many` arcs in `work.crossing`, in a way that is fast for many arcs.
 
     An arc goes into the first plane in which it crosses no arc listed before it. Arcs that fit into none of `most`
-    planes get `most` + 1. `begins` and `ends` are segment trees over the nodes. An arc is recorded at the few tree
-    nodes that together cover the nodes inside it: its left end in `begins`, if it is the largest there, and its right
-    end in `ends`, if it is the smallest. A walk from an end of another arc to the root of the segment tree meets the
-    arcs that cross it.
+    planes get `most` + 1. `work.begins` and `work.ends` are segment trees over the nodes. An arc is recorded at the few
+    tree nodes that together cover the nodes inside it: its left end in `begins`, if it is the largest there, and its
+    right end in `ends`, if it is the smallest. A walk from an end of another arc to the root of the segment tree meets
+    the arcs that cross it.
     """
     size = n + 1
     for plane in range(1, most + 1):
         if many == 0:
             break
         for x in range(2 * size):
-            begins[x] = -1
-            ends[x] = size
+            work.begins[x] = -1
+            work.ends[x] = size
         kept = 0
         for i in range(many):
-            d = crossing[i]
+            d = work.crossing[i]
             low = min(heads[start + d - 1], d)
             high = max(heads[start + d - 1], d)
             free = 1
             x = low + size
             y = high + size
             while x > 0:
-                if ends[x] < high:
+                if work.ends[x] < high:
                     free = 0
                     break
                 x >>= 1
             while free and y > 0:
-                if begins[y] > low:
+                if work.begins[y] > low:
                     free = 0
                 y >>= 1
             if free == 0:
-                crossing[kept] = d
+                work.crossing[kept] = d
                 kept += 1
                 continue
             planes[d - 1] = plane
@@ -373,18 +343,18 @@ def _assign_many_planes(
             y = high + size
             while x < y:
                 if x & 1:
-                    begins[x] = max(begins[x], low)
-                    ends[x] = min(ends[x], high)
+                    work.begins[x] = max(work.begins[x], low)
+                    work.ends[x] = min(work.ends[x], high)
                     x += 1
                 if y & 1:
                     y -= 1
-                    begins[y] = max(begins[y], low)
-                    ends[y] = min(ends[y], high)
+                    work.begins[y] = max(work.begins[y], low)
+                    work.ends[y] = min(work.ends[y], high)
                 x >>= 1
                 y >>= 1
         many = kept
     for i in range(many):
-        planes[crossing[i] - 1] = most + 1
+        planes[work.crossing[i] - 1] = most + 1
 
 
 def planes(heads: Ints, offsets: Ints, most: int, out: Ints, work: Crossed) -> None:
@@ -393,26 +363,20 @@ def planes(heads: Ints, offsets: Ints, most: int, out: Ints, work: Crossed) -> N
     Arcs are visited breadth-first from the root, children in word order. Each goes into the first plane in which it
     crosses no arc. Arcs that cross no others are in plane 1.
     """
-    first = work.first
-    after = work.after
-    order = work.order
-    crossing = work.crossing
-    begins = work.begins
-    ends = work.ends
     with cython.nogil:
         for s in range(offsets.shape[0] - 1):
             start = offsets[s]
             n = offsets[s + 1] - start
-            many = _mark_crossed(heads, start, n, out[start : start + n], first, after, order, crossing)
+            many = _mark_crossed(heads, start, n, out[start : start + n], work)
             if many > 0:
-                _list_dependents(heads, start, n, first, after)
+                _link_dependents(heads, start, n, 0, 0, work.first, work.after)
                 for x in range(n + 1):
-                    begins[x] = 0
-                _breadth_first(heads, start, out[start : start + n], many, 1, begins, first, after, order, crossing)
+                    work.begins[x] = 0
+                _breadth_first(heads, start, out[start : start + n], many, 1, work)
                 if many <= most and many <= FEW:  # nearly all sentences
-                    _assign_planes(heads, start, out[start : start + n], crossing, many)
+                    _assign_planes(heads, start, out[start : start + n], many, work)
                 else:
-                    _assign_many_planes(n, heads, start, out[start : start + n], crossing, many, most, begins, ends)
+                    _assign_many_planes(heads, start, n, out[start : start + n], many, most, work)
             for w in range(start, start + n):
                 out[w] = max(out[w], 1)
 
@@ -420,27 +384,26 @@ def planes(heads: Ints, offsets: Ints, most: int, out: Ints, work: Crossed) -> N
 def gap_degrees(heads: Ints, offsets: Ints, out: Ints, work: Dependents) -> None:
     """Write the gap degree of each tree: the largest number of gaps in the positions of a word and its descendants.
 
-    Word d begins a new span for each of its ancestors, itself included, that is no ancestor of d-1.
+    Word d begins a new span for each of its ancestors, itself included, that is no ancestor of d-1. `work.first` marks
+    each node with its last descendant so far, and `work.after` counts its spans.
     """
-    mark = work.first
-    starts = work.after
     with cython.nogil:
         for s in range(offsets.shape[0] - 1):
             start = offsets[s]
             n = offsets[s + 1] - start
             for x in range(n + 1):
-                mark[x] = -1
-                starts[x] = 0
+                work.first[x] = -1
+                work.after[x] = 0
             most = 0
             for d in range(1, n + 1):
                 x = d
-                while x != 0 and mark[x] != d - 1:
-                    starts[x] += 1
-                    most = max(most, starts[x])
+                while x != 0 and work.first[x] != d - 1:
+                    work.after[x] += 1
+                    most = max(most, work.after[x])
                     x = heads[start + x - 1]
                 x = d
                 while x != 0:
-                    mark[x] = d
+                    work.first[x] = d
                     x = heads[start + x - 1]
             out[s] = max(most - 1, 0)
 
@@ -456,38 +419,32 @@ def lift(
     any number if `steps` is 0. Return -1 if the lists are too short for all lifts, and -2 - c if sentence `chosen[c]`
     has too many crossed arcs; the caller must then restore the heads.
     """
-    first = work.first
-    after = work.after
-    order = work.order
-    plane = work.plane
-    crossing = work.crossing
-    above = work.begins
     with cython.nogil:
         count = 0
         for c in range(chosen.shape[0]):
             start = offsets[chosen[c]]
             n = offsets[chosen[c] + 1] - start
             done = 0
-            many = _mark_crossed(heads, start, n, plane, first, after, order, crossing)
+            many = _mark_crossed(heads, start, n, work.plane, work)
             if work.most and many > work.most:
                 count = -2 - c
                 break
-            _list_dependents(heads, start, n, first, after)
+            _link_dependents(heads, start, n, 0, 0, work.first, work.after)
             for x in range(n + 1):
-                above[x] = 0
+                work.begins[x] = 0
             while steps == 0 or done < steps:
-                _breadth_first(heads, start, plane, many, done + 1, above, first, after, order, crossing)
-                if _assign_planes(heads, start, plane, crossing, many) <= planes:
+                _breadth_first(heads, start, work.plane, many, done + 1, work)
+                if _assign_planes(heads, start, work.plane, many, work) <= planes:
                     break
                 best = 0
                 shortest = 0
                 for i in range(many):
-                    d = crossing[i]
-                    own = plane[d - 1]
+                    d = work.crossing[i]
+                    own = work.plane[d - 1]
                     if own <= planes:
                         continue
                     length = abs(heads[start + d - 1] - d)
-                    if best == 0 or length < shortest or (length == shortest and own < plane[best - 1]):
+                    if best == 0 or length < shortest or (length == shortest and own < work.plane[best - 1]):
                         best = d
                         shortest = length
                 if count == lifted.shape[0]:
@@ -496,9 +453,9 @@ def lift(
                 h = heads[start + best - 1]
                 lifted[count] = start + best - 1
                 left[count] = start + h - 1
-                _move(heads, start, best, first, after)
+                _move(heads, start, best, work)
                 # arcs without a crossing so far can only cross the new arc
-                many = _mark_newly_crossed(heads, start, best, plane, many, first, after, crossing)
+                many = _mark_newly_crossed(heads, start, best, many, work)
                 count += 1
                 done += 1
             if count < 0:
@@ -513,9 +470,6 @@ def lower(heads: Ints, offsets: Ints, chosen: Ints, marks: LiftMarks, work: Depe
     head and their descendants. A word keeps its head if none is found. Every word except roots gets its plain relation,
     without marks.
     """
-    first = work.first
-    after = work.after
-    queue = work.queue
     with cython.nogil:
         for c in range(chosen.shape[0]):
             start = offsets[chosen[c]]
@@ -524,19 +478,8 @@ def lower(heads: Ints, offsets: Ints, chosen: Ints, marks: LiftMarks, work: Depe
                 w = start + d - 1
                 for p in range(marks.part_starts[w + 1] - 1, marks.part_starts[w] - 1, -1):
                     if heads[w] != 0:
-                        _link_dependents(heads, start, n, d, marks.nearest, first, after)
-                        target = _target(
-                            heads,
-                            start,
-                            d,
-                            marks.relations,
-                            marks.parts[p],
-                            marks.down,
-                            marks.along_path,
-                            first,
-                            after,
-                            queue,
-                        )
+                        _link_dependents(heads, start, n, d, marks.nearest, work.first, work.after)
+                        target = _target(heads, start, d, marks.parts[p], marks, work)
                         if target != 0:
                             heads[w] = target
                 if heads[w] != 0:
@@ -567,38 +510,28 @@ def _link(heads: Ints, start: int, x: int, first: Ints, after: Ints) -> None:
     first[h] = x
 
 
-def _target(
-    heads: Ints,
-    start: int,
-    d: int,
-    relations: Ints,
-    wanted: int,
-    down: Ints,
-    along_path: int,
-    first: Ints,
-    after: Ints,
-    queue: Ints,
-) -> int:
+def _target(heads: Ints, start: int, d: int, wanted: int, marks: LiftMarks, work: Dependents) -> int:
+    """Return the head of lifted word d by its mark `wanted`, 0 if the search finds none."""
     last = 0
     read = 0
     node = heads[start + d - 1]
     while True:
         ends = 1
-        x = first[node]
+        x = work.first[node]
         while x != 0:
-            if x != d and (along_path == 0 or down[start + x - 1]):
-                queue[last] = x
+            if x != d and (marks.along_path == 0 or marks.down[start + x - 1]):
+                work.queue[last] = x
                 last += 1
                 ends = 0
-            x = after[x]
+            x = work.after[x]
         if read > 0:
             if wanted < 0 and ends:
                 return node
-            if wanted >= 0 and relations[start + node - 1] == wanted:
+            if wanted >= 0 and marks.relations[start + node - 1] == wanted:
                 return node
         if read == last:
             return 0
-        node = queue[read]
+        node = work.queue[read]
         read += 1
 
 

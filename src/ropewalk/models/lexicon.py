@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ropewalk.core.arrays import frozen_ints
+from ropewalk.core.ragged import starts_of
 from ropewalk.errors import MismatchError
 from ropewalk.kernels import endings as kernel
 from ropewalk.kernels import view
@@ -52,7 +53,7 @@ class Seen:
         `words` and `classes` have the word and the class of each token.
         """
         pairs, counts = np.unique(np.stack([words, classes]), axis=1, return_counts=True)
-        starts = np.concatenate([[0], np.cumsum(np.bincount(pairs[0], minlength=count))])
+        starts = starts_of(np.bincount(pairs[0], minlength=count))
         return cls(frozen_ints(starts), frozen_ints(pairs[1]), frozen_ints(counts))
 
     @classmethod
@@ -65,7 +66,7 @@ class Seen:
         whole = len(sizes) == words and sizes.min(initial=0) >= 0 and sizes.sum() == len(ids) == len(counts)
         if not whole or ids.min(initial=0) < 0 or ids.max(initial=0) >= classes or counts.min(initial=1) < 1:
             raise TypeError("a lexicon whose numbers do not fit its words")
-        return cls(frozen_ints(np.concatenate([[0], np.cumsum(sizes)])), ids, counts)
+        return cls(frozen_ints(starts_of(sizes)), ids, counts)
 
     def to_json(self) -> dict[str, str]:
         """Return the counts as a table for `labels.json`."""
@@ -81,7 +82,7 @@ class Seen:
         It grows with the logarithm of the class's relative frequency among the word's classes, and is at least 0.
         """
         sizes = np.diff(self.starts)
-        summed = np.concatenate([[0], np.cumsum(self.counts)])[self.starts]
+        summed = starts_of(self.counts)[self.starts]
         frequencies = self.counts / (np.repeat(np.diff(summed), sizes) + 1)
         evidence: Floats = np.log1p(frequencies / NOTHING).astype(np.float32)
         return evidence

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, final, overload
 import numpy as np
 
 from ropewalk.core.arrays import frozen_ints
+from ropewalk.core.ragged import starts_of
 from ropewalk.kernels import endings as kernel
 from ropewalk.kernels import view
 from ropewalk.models.packed import numbers_of, packed_numbers, packed_texts, texts_of
@@ -38,7 +39,7 @@ class SortedTexts(Sequence[str]):
         if indices.min(initial=0) < 0 or indices.max(initial=-1) >= len(indices):
             raise TypeError("texts whose order does not fit")
         self.codes = codes
-        self.starts: Ints = frozen_ints(np.concatenate([[0], np.cumsum(sizes)]))
+        self.starts: Ints = frozen_ints(starts_of(sizes))
         self._indices = indices
 
     @classmethod

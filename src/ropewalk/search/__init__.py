@@ -4,8 +4,8 @@ docs/search.md describes the language of patterns, docs/rewriting.md that of rul
 """
 
 from ropewalk.search.matching import Match, Matches, Pattern, compile  # noqa: A004 - as `re.compile`
+from ropewalk.search.rewrite_rules import RewriteRule, compile_rule, compile_rules
 from ropewalk.search.rewriting import Rewriting, rewrite
-from ropewalk.search.rules import RewriteRule, compile_rule, compile_rules
 
 __all__ = [
     "Match",

@@ -85,20 +85,14 @@ class Expression:
         self._begins = begins
         syntax = _Reader(text, self._pattern, begins, ignore_case=ignore_case).read()
         self.positions = syntax.positions()
-        if self.positions > MOST_POSITIONS:
-            raise PatternError(
-                f"the regular expression has {self.positions:,} positions once repetitions are written out; "
-                f"at most {MOST_POSITIONS:,} are allowed",
-                self._pattern,
-                begins,
-            )
-        if self.positions + positions_before > MOST_IN_PATTERN:
-            raise PatternError(
-                f"the regular expressions up to here have {self.positions + positions_before:,} positions once "
-                f"repetitions are written out; at most {MOST_IN_PATTERN:,} in a pattern are allowed",
-                self._pattern,
-                begins,
-            )
+        together = self.positions + positions_before
+        for count, counted, most, where in (
+            (self.positions, "the regular expression has", MOST_POSITIONS, ""),
+            (together, "the regular expressions up to here have", MOST_IN_PATTERN, " in a pattern"),
+        ):
+            if count > most:
+                problem = f"{counted} {count:,} positions once repetitions are written out"
+                raise PatternError(f"{problem}; at most {most:,}{where} are allowed", self._pattern, begins)
         self._tests: list[CharacterTest] = []
         self._follow: list[int] = []
         whole = self._build(syntax)

@@ -17,7 +17,7 @@ from ropewalk.core.columns import Column
 from ropewalk.core.trees import is_root_relation
 from ropewalk.errors import FormatError, OptionError, demand_known, demand_type
 from ropewalk.formats import conllu
-from ropewalk.search.rules import ROOT, ChangeArc, Reattach, RewriteRule, RuleCell, SetCell, compile_rules
+from ropewalk.search.rewrite_rules import ROOT, ChangeArc, Reattach, RewriteRule, RuleCell, SetCell, compile_rules
 from ropewalk.treebank.features import features_of, features_text
 from ropewalk.treebank.source import UNWRITABLE
 from ropewalk.treebank.treebank import Treebank
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from ropewalk.search.matching import Matches
-    from ropewalk.search.rules import Action, RuleValue
+    from ropewalk.search.rewrite_rules import Action, RuleValue
 
 OnRefusal = Literal["stop", "skip"]
 

@@ -317,7 +317,7 @@ def _headings(texts: list[str], paragraph: Bools, number: int, opening: tuple[st
 
 def _shown(text: str, tokens: _Tokens, gaps: Column) -> list[str]:
     """Return the text of each sentence, with one space for each run of spaces; `gaps` has the spaces after tokens."""
-    odd = np.concatenate([[0], np.cumsum(gaps.ids > _NO_SPACE)])
+    odd = starts_of(gaps.ids > _NO_SPACE)
     first = np.append(0, tokens.ends[:-1] + 1)
     stops = tokens.stops[tokens.ends]
     out = [text[a:b] for a, b in zip(tokens.starts[first].tolist(), stops.tolist(), strict=True)]
