@@ -181,7 +181,7 @@ def test_simple_recurrent_units_are_chosen_and_lstms_an_option() -> None:
     lstms = ("parser.model.encoder.kind=bilstm", "parser.model.encoder.input_size=128")
     for changes, kind in (((), "sru"), (lstms, "bilstm")):
         made = plan(SEEN, BuildOptions(changes=changes), ABOUT)
-        assert (made.parser.model.encoder.kind, made.parser.model.encoder.depth) == (kind, 2)
+        assert (made.parser.model.encoder.kind, made.parser.model.encoder.depth) == (kind, 3)
         assert not [name for name in unused_options(made.parser) if ".encoder." in name]
 
 

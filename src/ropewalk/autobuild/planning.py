@@ -41,7 +41,8 @@ SMALL, MEDIUM = 20_000, 100_000  # words of train
 WIDER = 60_000  # words of train from which on layers are wider
 TAGGING = 0.6  # weight of each tag column in the loss
 TAUGHT, TEACHING = 0.6, 0.55  # the teachers' share of the loss, and of the training time
-READ = 2_500_000  # words that a parser reads in all its epochs
+EPOCHS = 8_000  # of a parser: this divided by the square root of the words of train
+BATCH, LARGER_BATCH = 200, 300  # words of a parser's batch, and for wider layers
 READ_AS_TEXT = 2_500_000  # words that a segmenter reads in all its epochs
 RENAMED = 0.2  # share of sentences of the segmenter's training in which names replace nouns
 READ_BY_ENCODER = 1_600_000  # words that a parser with a pretrained encoder reads in all its epochs
@@ -323,7 +324,7 @@ def _encoder(survey: Survey, options: BuildOptions, reader: ReaderFacts | None) 
     )
     return Choice(
         "reader",
-        f"two layers of simple recurrent units, {hidden} each way, over shapes, characters, and words and affixes that "
+        f"three layers of simple recurrent units, {hidden} each way, over shapes, characters, and words and affixes that "
         f"occur {survey.least_count} times or more{vectors}",
         f"{survey.words:,} words of train; no pretrained encoder was named (--encoder)",
         {
@@ -336,7 +337,7 @@ def _encoder(survey: Survey, options: BuildOptions, reader: ReaderFacts | None) 
             "parser.model.encoder.shape_size": 16,
             "parser.model.encoder.character_size": 32,
             "parser.model.encoder.hidden": hidden,
-            "parser.model.encoder.depth": 2,
+            "parser.model.encoder.depth": 3,
             "parser.model.encoder.dropout": 0.33,
             "parser.model.dropout": 0.33,
             "parser.model.hidden": classifier,
@@ -360,9 +361,12 @@ def _teaching(teachers: int) -> Choice | None:
 
 
 def _epochs(survey: Survey, options: BuildOptions, copies: int) -> Choice:
-    words, least, most = (READ_BY_ENCODER, 4, 30) if options.encoder else (READ, 12, 70)
-    epochs = _within(words // survey.words, least, most) // (1 + copies)
-    batch = 200 if survey.words < SMALL else 500
+    if options.encoder:
+        epochs, batch = _within(READ_BY_ENCODER // survey.words, 4, 30), 200 if survey.words < SMALL else 500
+    else:
+        epochs = _within(round(EPOCHS / survey.words**0.5), 12, 70)
+        batch = BATCH if survey.words < WIDER else LARGER_BATCH
+    epochs //= 1 + copies
     return Choice(
         "epochs",
         f"{epochs}, batches of {batch}",
