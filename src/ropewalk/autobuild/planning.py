@@ -324,8 +324,8 @@ def _encoder(survey: Survey, options: BuildOptions, reader: ReaderFacts | None) 
     )
     return Choice(
         "reader",
-        f"three layers of simple recurrent units, {hidden} each way, over shapes, characters, and words and affixes that "
-        f"occur {survey.least_count} times or more{vectors}",
+        f"three layers of simple recurrent units, {hidden} each way, over shapes, characters, and words and affixes "
+        f"that occur {survey.least_count} times or more{vectors}",
         f"{survey.words:,} words of train; no pretrained encoder was named (--encoder)",
         {
             "parser.model.encoder.kind": "sru",
