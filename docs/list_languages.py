@@ -106,7 +106,7 @@ def table(models: Sequence[Row]) -> str:
         TableColumn("train, words"): lambda row: words(row.treebanks, "train"),
         TableColumn("test, words"): lambda row: words(row.treebanks[:1], "test"),
         **{TableColumn(name, decimals=2): figure(name) for name in ("Words", "UPOS", "UFeats", "Lemmas", "LAS")},
-        TableColumn("words/s"): figure("words_per_second"),
+        TableColumn("words/s", decimals=0): figure("words_per_second"),
         TableColumn("MB", decimals=1): lambda row: row.model.bytes / 1e6,
         **{
             TableColumn(f"{system['name']}, {system['release']}", decimals=2): others(system["name"])
