@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 import ropewalk
 from fuzz_tools import answered, arguments, run
 from ropewalk import conllu, deps, sdp
-from ropewalk.corpus import sources as corpus_sources
+from ropewalk.corpus import readers as corpus_readers
 from ropewalk.corpus.options import Options, Slice
 from ropewalk.drawing import draw
 from ropewalk.encodings import get
@@ -384,7 +384,7 @@ def read_json_lines(chance: Chance, home: Path) -> None:
     file.write_bytes(raw := b"\n".join(lines))
     options = Options(keep=("more",), id=chance.choice((None, "id")))
     part = Slice(str(file), "", 0, len(raw), 0)
-    found = [*corpus_sources.records(part, options)]
+    found = [*corpus_readers.records(part, options)]
     assert all((record.content is None) != (record.reason is None) for record in found)
     raise_first([FormatError(str(file), one.number, "document", one.reason) for one in found if one.reason])
 

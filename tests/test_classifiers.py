@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from ropewalk.models.description import EncoderShape
-from ropewalk.models.features import Vocabulary
+from ropewalk.models.vocabulary import Vocabulary
 from ropewalk.training.classifiers import FeedForward, several
 from ropewalk.training.encoders.sru import SRU
 

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from ropewalk.core.columns import Column
 from ropewalk.core.trees import Tree
 from ropewalk.models.combinations import MOST, WEIGHTS, Combinations
-from ropewalk.models.labels import LabelSet
+from ropewalk.models.label_sets import LabelSet
 from ropewalk.models.tags import TagWeights, best_tags, fitted_relation_weight
 from ropewalk.treebank.treebank import Treebank
 

@@ -27,7 +27,7 @@ from pipeline_tools import salad
 from ropewalk import conllu, deps
 from ropewalk.cli.corpus import _Follower
 from ropewalk.cli.corpus import corpus as command
-from ropewalk.corpus import Annotate, driver, manifest, partition, shards, sources, stores
+from ropewalk.corpus import Annotate, driver, manifest, partition, readers, shards, stores
 from ropewalk.corpus.annotate import parsed
 from ropewalk.corpus.options import FilePart, Options, RunOptions, Slice
 from ropewalk.corpus.report import Counts, script
@@ -66,8 +66,8 @@ def plan(
     return looked, partition.parts(looked, doubles.repeated(), options)
 
 
-def records(parts: Iterable[FilePart], options: Options) -> list[sources.Record]:
-    return [record for part in parts for one in part.slices for record in sources.records(one, options)]
+def records(parts: Iterable[FilePart], options: Options) -> list[readers.Record]:
+    return [record for part in parts for one in part.slices for record in readers.records(one, options)]
 
 
 def annotate(files: Iterable[Path | str], out: Path | str, options: Options) -> list[dict[str, Any]]:
@@ -151,11 +151,11 @@ def test_a_byte_order_mark_costs_nothing(ending: str, tmp_path: Path) -> None:
 
 
 def test_lines_too_long_to_hold_are_passed_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sources, "LONGEST_LINE", 1000)
+    monkeypatch.setattr(readers, "LONGEST_LINE", 1000)
     monkeypatch.setattr(stores, "BLOCK", 300)
     file = tmp_path / "a.txt"
     file.write_text("short\n" + "x" * 5000 + "\nalso short\n" + "y" * 1001, encoding="utf-8")
-    found = list(sources.lines(str(file)))
+    found = list(readers.lines(str(file)))
     assert [line.text for line in found] == [b"short", None, b"also short", None]
     assert [line.end for line in found[:-1]] == [line.start for line in found[1:]]
     assert found[-1].end == file.stat().st_size
@@ -270,7 +270,7 @@ def test_small_files_share_parts_and_large_ones_are_cut(tmp_path: Path) -> None:
     (tmp_path / "large.jsonl").write_text(json_lines(TEXTS), encoding="utf-8")
     files, parts = plan([tmp_path], Options(shard=0.001))
     assert len(files) == 41
-    kinds = [{sources.kind_of(one.path) for one in part.slices} for part in parts]
+    kinds = [{readers.kind_of(one.path) for one in part.slices} for part in parts]
     assert all(len(kind) == 1 for kind in kinds)
     texts = [part for part, kind in zip(parts, kinds, strict=True) if kind == {"text"}]
     assert [len(part.slices) for part in texts] == [9, 9, 2]

@@ -15,7 +15,7 @@ from ropewalk.core.trees import Tree, is_projective  # noqa: E402 - likewise
 from ropewalk.decoding import machine_of  # noqa: E402 - after the check for torch
 from ropewalk.encodings import Labels, get  # noqa: E402 - likewise
 from ropewalk.errors import TrainingError  # noqa: E402 - likewise
-from ropewalk.models.labels import MISSING  # noqa: E402 - likewise
+from ropewalk.models.label_sets import MISSING  # noqa: E402 - likewise
 from ropewalk.training import crf  # noqa: E402 - likewise
 from ropewalk.training.crf import SequenceLoss, TreeLoss, TreeMarginals, Wanted, whole_loss  # noqa: E402 - likewise
 

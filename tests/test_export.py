@@ -21,12 +21,12 @@ from ropewalk.cli import app_of
 from ropewalk.core.trees import check_heads
 from ropewalk.errors import ModelError, UnknownNameError
 from ropewalk.models import model, storage
-from ropewalk.models.features import Lookup, Vocabulary, affixes, cut, shape
 from ropewalk.models.onnx import bilstm, sru, word_types
 from ropewalk.models.onnx.files import ENCODER
 from ropewalk.models.onnx.limits import varying
 from ropewalk.models.onnx.model import load
 from ropewalk.models.onnx.session import Session
+from ropewalk.models.vocabulary import Lookup, Vocabulary, affixes, cut, shape
 from ropewalk.scoring.attachment import score
 from ropewalk.segmentation.neighbours import neighbours_of, with_neighbours
 from ropewalk.segmentation.segmenter import network_sizes

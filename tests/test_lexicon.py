@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ropewalk.core.columns import Column
-from ropewalk.models.labels import LabelSet
+from ropewalk.models.label_sets import LabelSet
 from ropewalk.models.lexicon import LONGEST, NOTHING, WEIGHTS, Lexicon
 from ropewalk.models.tags import TagWeights, best_tags, fitted_weights, tag_sets
 from ropewalk.training.examples import lexicon_of

@@ -15,7 +15,7 @@ from ropewalk.autobuild.stages import planned
 from ropewalk.cli import app_of
 from ropewalk.errors import FormatError, OptionError
 from ropewalk.laboratory.splits import of_files
-from ropewalk.models.features import read_vectors
+from ropewalk.models.vocabulary import read_vectors
 from ropewalk.training.examples import label_set
 from ropewalk.training.pieces import PIECES, ROWS, PieceVectors, is_of_pieces
 from ropewalk.training.trainable import Trainable

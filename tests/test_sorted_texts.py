@@ -14,11 +14,11 @@ from hypothesis import strategies as st
 from fuzz_models import SOURCE, trees
 from ropewalk.errors import ModelError
 from ropewalk.models import packed
-from ropewalk.models.features import Lookup, Vocabulary
-from ropewalk.models.labels import LabelSet
+from ropewalk.models.label_sets import LabelSet
 from ropewalk.models.packed import LONG, apart, packed_numbers, together
 from ropewalk.models.sorted_texts import SortedTexts, finder, searchable
 from ropewalk.models.storage import LABELS, LONG_LABELS, open_folder, repack, seal, write_labels
+from ropewalk.models.vocabulary import Lookup, Vocabulary
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -16,7 +16,7 @@ from ropewalk.core.columns import Column
 from ropewalk.core.trees import Tree
 from ropewalk.errors import ConfigError
 from ropewalk.models.known_lemmas import KnownLemmas
-from ropewalk.models.labels import LabelSet
+from ropewalk.models.label_sets import LabelSet
 from ropewalk.models.tag_columns import OWN
 from ropewalk.models.tags import MOST_WHOLE, best_tags, classes, tag_sets
 from ropewalk.treebank.features import features_of, features_text

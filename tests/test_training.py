@@ -23,10 +23,10 @@ from ropewalk.core.trees import Tree, check_heads, projective
 from ropewalk.errors import ConfigError, MissingExtraError, ModelError, OptionError, TrainingError
 from ropewalk.laboratory.experiment import decoder_name
 from ropewalk.models.calibration import PLAIN
-from ropewalk.models.features import read_vectors
-from ropewalk.models.labels import MISSING
+from ropewalk.models.label_sets import MISSING
 from ropewalk.models.subwords import SPARE, windows
 from ropewalk.models.tree_decoding import SCALES, TEMPERATURES
+from ropewalk.models.vocabulary import read_vectors
 from ropewalk.options import ParserOptions, changed, read, to_mapping
 from ropewalk.scoring.attachment import score
 from ropewalk.training import loop, teaching, vectors

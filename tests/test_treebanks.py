@@ -20,7 +20,7 @@ from ropewalk.cli import app_of
 from ropewalk.errors import ConfigError, TrainingError
 from ropewalk.laboratory.splits import find
 from ropewalk.loading import load_model
-from ropewalk.models.labels import MISSING
+from ropewalk.models.label_sets import MISSING
 from ropewalk.training.config import DataOptions, from_mapping
 from ropewalk.training.examples import examples, label_set, read_files
 from ropewalk.training.export import export

@@ -15,8 +15,8 @@ from ropewalk.core.letters import lower
 from ropewalk.decoding.expected import LONGEST
 from ropewalk.laboratory.coverage import restricted
 from ropewalk.models import tag_columns
-from ropewalk.models.features import own_affixes
 from ropewalk.models.tags import classes, tag_sets
+from ropewalk.models.vocabulary import own_affixes
 from ropewalk.scoring.attachment import score
 from ropewalk.segmentation.alignment import joins
 from ropewalk.segmentation.tokens import tokens_of

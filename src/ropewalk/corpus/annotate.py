@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 from ropewalk import batches, conllu
 from ropewalk.batches import grouped, together
 from ropewalk.corpus.options import LONGEST, demand_columns_for
-from ropewalk.corpus.sources import is_text, refusal
+from ropewalk.corpus.readers import is_text, refusal
 from ropewalk.errors import FormatError, OptionError
 from ropewalk.formats import arrow
 from ropewalk.options import ParserOptions
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ropewalk.corpus.options import Rows
-    from ropewalk.corpus.sources import Content
+    from ropewalk.corpus.readers import Content
     from ropewalk.pipeline import Parser
 
 GROUP = 1 << 16  # characters that are parsed together

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import pyarrow as pa
 
 from ropewalk.corpus import manifest as manifests
-from ropewalk.corpus import partition, shards, sources, stores
+from ropewalk.corpus import partition, readers, shards, stores
 from ropewalk.corpus.options import LEAST_SHARD, RunOptions
 from ropewalk.corpus.report import Counts, slowest
 from ropewalk.errors import CorpusError, OptionError, RopewalkError
@@ -92,7 +92,7 @@ def run(  # noqa: PLR0913 - what, how, and whom to tell
     known = manifests.load(out)
     files, unknown = partition.find(inputs, out)
     if not files:
-        endings = ", ".join(sources.KINDS)
+        endings = ", ".join(readers.KINDS)
         raise CorpusError(f"{', '.join(inputs)}: there are no files to read; expected some outside {out}, of {endings}")
     if unknown:
         tell(f"{len(unknown)} files are skipped, because their names do not show their format: {unknown[0]}, …")

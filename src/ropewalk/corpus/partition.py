@@ -18,7 +18,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from ropewalk import files
-from ropewalk.corpus import sources, stores
+from ropewalk.corpus import readers, stores
 from ropewalk.corpus.options import FilePart, Slice
 from ropewalk.errors import FormatError
 
@@ -76,10 +76,10 @@ def find(paths: Iterable[str], out: str) -> tuple[list[File], list[str]]:
             where, name = stores.located(listed.path)
             if where == store and name.startswith(f"{home.rstrip('/')}/"):
                 continue
-            if sources.kind_of(listed.path) is not None:
+            if readers.kind_of(listed.path) is not None:
                 files.setdefault(listed.key, File(listed.path, listed.size, listed.modified))
             elif listed.path == path:
-                endings = ", ".join(sources.KINDS)
+                endings = ", ".join(readers.KINDS)
                 raise FormatError(
                     path, 0, "ending", f"its name does not show its format; expected one of the endings {endings}"
                 )
@@ -94,7 +94,7 @@ def inspect(file: File, options: Options) -> tuple[File, Keys]:
     known = file
     try:
         known = replace(file, sha256=stores.sha256(file.path))
-        kind = sources.kind_of(file.path)
+        kind = readers.kind_of(file.path)
         if kind == "parquet":
             known = _parquet(known, ids, options)
         elif kind == "text" and not options.lines:
@@ -139,36 +139,36 @@ def _starts(file: File, ids: _Ids, options: Options) -> Iterator[tuple[int, int]
     """
     end = (0, 0)
 
-    def followed(lines: Iterator[sources.DocumentLine]) -> Iterator[sources.DocumentLine]:
+    def followed(lines: Iterator[readers.DocumentLine]) -> Iterator[readers.DocumentLine]:
         nonlocal end
         for line in lines:
             end = line.end, line.number
             yield line
 
-    lines = followed(sources.lines(file.path))
-    kind = sources.kind_of(file.path)
+    lines = followed(readers.lines(file.path))
+    kind = readers.kind_of(file.path)
     if kind == "conllu":
-        for block in sources.documents(sources.blocks(lines)):
-            name = sources.name_of(block)
+        for block in readers.documents(readers.blocks(lines)):
+            name = readers.name_of(block)
             if name and block.text is not None:
                 ids.add(name, block.number)
             yield block.start, block.number - 1
     else:
         for line in lines:
             if kind == "jsonl" and line.text and line.text.strip():
-                record = sources.json_record(line, file.path, options)
+                record = readers.json_record(line, file.path, options)
                 if record.named and _may_be_good(record, options):
                     ids.add(record.id, line.number)
             yield line.start, line.number - 1
     yield end
 
 
-def _may_be_good(record: sources.Record, options: Options) -> bool:
+def _may_be_good(record: readers.Record, options: Options) -> bool:
     """Return whether no fault of a document is known yet.
 
     Only the ids of such documents are collected: a later document with the id of an invalid one is not a repetition.
     """
-    return record.reason is None and sources.refusal(record.content, options.longest) is None
+    return record.reason is None and readers.refusal(record.content, options.longest) is None
 
 
 def _cuts(file: File, starts: Iterator[tuple[int, int]], options: Options) -> tuple[tuple[int, int], ...]:
@@ -197,7 +197,7 @@ def _pieces(size: int, options: Options) -> int:
 
 def _parquet(file: File, ids: _Ids, options: Options) -> File:
     with stores.random_access(file.path) as opened:
-        columns = sources.columns_of(opened, options)
+        columns = readers.columns_of(opened, options)
         parquet = pq.ParquetFile(opened)
         rows = parquet.metadata.num_rows
         if (options.id or "id") in columns:
@@ -211,7 +211,7 @@ def _parquet(file: File, ids: _Ids, options: Options) -> File:
 def _kept(schema: pa.Schema, options: Options) -> str:
     """Return the Arrow schema of the kept columns, serialized in Base64; all string types become `string`."""
     kinds = [schema.field(name).type for name in options.keep]
-    plain = [pa.string() if sources.is_string(kind) else kind for kind in kinds]
+    plain = [pa.string() if readers.is_string(kind) else kind for kind in kinds]
     return base64.b64encode(pa.schema(zip(options.keep, plain, strict=True)).serialize()).decode() if plain else ""
 
 
@@ -222,10 +222,10 @@ def _text_bytes(metadata: pq.FileMetaData, name: str) -> int:
 
 
 def _note_ids(file: File, opened: pa.NativeFile, rows: int, ids: _Ids, options: Options) -> None:
-    batches = sources.row_batches(opened, 0, rows, [options.id or "id"])
+    batches = readers.row_batches(opened, 0, rows, [options.id or "id"])
     values = (value for batch in batches for value in batch.column(0).to_pylist())
     for number, (value, good) in enumerate(zip(values, _good_rows(file, rows, options), strict=False), start=1):
-        name = sources.name_in(value)
+        name = readers.name_in(value)
         if good and name is not None:
             ids.add(name, number)
 
@@ -236,7 +236,7 @@ def _good_rows(file: File, rows: int, options: Options) -> Iterator[bool]:
     If reading fails, yield True for ever: the unreadable rows are reported later, when the corpus is parsed.
     """
     with contextlib.suppress(*stores.FAILURES):
-        for record in sources.records(Slice(file.path, file.sha256, 0, rows, 0), replace(options, keep=())):
+        for record in readers.records(Slice(file.path, file.sha256, 0, rows, 0), replace(options, keep=())):
             yield _may_be_good(record, options)
     yield from itertools.repeat(True)  # noqa: FBT003 - for every row that is left
 
@@ -309,7 +309,7 @@ def parts(
     shard = options.shard * MEGABYTE
     for number, file in enumerate(files):
         again = of_file.get(number, [])
-        like = sources.kind_of(file.path), file.kept
+        like = readers.kind_of(file.path), file.kept
         for start, end in pairwise(file.cuts):
             size = file.size if len(file.cuts) == 2 else shard  # a piece of a large file is a whole shard
             index, held = filling.get(like, (0, shard))

@@ -20,7 +20,7 @@ import pyarrow.parquet as pq
 
 from ropewalk import conllu
 from ropewalk.batches import grouped
-from ropewalk.corpus import sources, stores
+from ropewalk.corpus import readers, stores
 from ropewalk.corpus.annotate import GROUP, added, joined, parsed
 from ropewalk.corpus.report import Counts
 from ropewalk.errors import CorpusError, FormatError, ModelError, OptionError
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from ropewalk.corpus.annotate import Parsed
     from ropewalk.corpus.options import FilePart, Options, Rows, Slice
-    from ropewalk.corpus.sources import Record
+    from ropewalk.corpus.readers import Record
     from ropewalk.options import ParserOptions
     from ropewalk.pipeline import Parser
 
@@ -126,7 +126,7 @@ def _records(part: FilePart, options: Options, errors: list[dict[str, Any]]) -> 
     """
     for piece in part.slices:
         try:
-            yield from sources.records(piece, options)
+            yield from readers.records(piece, options)
         except stores.FAILURES as failure:
             _demand_unchanged(piece)
             reason = f"it cannot be read from here on: {stores.why(failure)}"
@@ -188,7 +188,7 @@ class _Rows:
         for index, field in enumerate(self._kept):
             values = [record.kept[index] if record.kept else None for record in records]
             if pa.types.is_string(field.type):
-                values = [sources.text_of(value) if isinstance(value, bytes) else value for value in values]
+                values = [readers.text_of(value) if isinstance(value, bytes) else value for value in values]
             columns.append(pa.array(values, field.type))
         documents = pa.table(columns, names=["id", *self._kept.names])
         whole = joined(documents, annotation, self._rows)

@@ -21,7 +21,7 @@ from ropewalk.formats import conllu
 from ropewalk.laboratory.graph_results import graph_scores
 from ropewalk.models import tag_columns
 from ropewalk.models.description import Description
-from ropewalk.models.labels import GraphNames, LabelSet
+from ropewalk.models.label_sets import GraphNames, LabelSet
 from ropewalk.models.model import demand_decoders
 from ropewalk.models.storage import CONFIG, read_content, read_json
 from ropewalk.models.word_readers import OWN, announced

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from ropewalk.core.graphs import Graphs
     from ropewalk.encodings.graphs import GraphEncoding
     from ropewalk.models.description import DecodingOptions, Description
-    from ropewalk.models.labels import GraphNames
+    from ropewalk.models.label_sets import GraphNames
     from ropewalk.models.scorer import Floats, GroupScores, Numbers
     from ropewalk.models.tree_decoding import ParsedTrees
     from ropewalk.treebank.treebank import Treebank

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from ropewalk.core.graphs import Graphs
     from ropewalk.models.description import Description
     from ropewalk.models.graph_decoding import GraphDecoder
-    from ropewalk.models.labels import GraphNames, LabelSet
+    from ropewalk.models.label_sets import GraphNames, LabelSet
     from ropewalk.models.scorer import Scorer, Scores
     from ropewalk.models.storage import ModelFolder
     from ropewalk.models.tags import ProbabilityArray

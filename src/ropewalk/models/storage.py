@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 from ropewalk import files
 from ropewalk.errors import FormatError, ModelError
 from ropewalk.models.description import EXPORTED, TRAINED, described
-from ropewalk.models.labels import LabelSet
+from ropewalk.models.label_sets import LabelSet
 from ropewalk.models.packed import apart, together
 
 if TYPE_CHECKING:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from ropewalk.models.features import casing
 from ropewalk.models.inputs import Arrays, Inputs
+from ropewalk.models.vocabulary import casing
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -19,7 +19,7 @@ from ropewalk.core.arrays import frozen_ints
 from ropewalk.core.columns import Column
 from ropewalk.models.combinations import WEIGHTS as WEIGHTS_OF_RELATIONS
 from ropewalk.models.known_lemmas import KnownLemmas
-from ropewalk.models.labels import frequent, numbers
+from ropewalk.models.label_sets import frequent, numbers
 from ropewalk.models.lexicon import WEIGHTS
 from ropewalk.models.tag_columns import get as tag_column
 from ropewalk.morphology.lemmas import apply_rule, frequent_rules, lemma_rule
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
 
     from ropewalk.core.arrays import Ints
-    from ropewalk.models.labels import LabelSet
+    from ropewalk.models.label_sets import LabelSet
     from ropewalk.models.lexicon import Entries
     from ropewalk.models.scorer import Floats, Numbers
     from ropewalk.treebank.treebank import Treebank

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from ropewalk.core.arrays import Ints
     from ropewalk.decoding import Best, Scored
     from ropewalk.models.description import DecodingOptions, Description
-    from ropewalk.models.labels import LabelSet
+    from ropewalk.models.label_sets import LabelSet
     from ropewalk.models.scorer import Floats, Numbers, TreeScores
     from ropewalk.treebank.treebank import Treebank
 

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
     from transformers import PretrainedConfig
 
-    from ropewalk.models.labels import LabelSet
+    from ropewalk.models.label_sets import LabelSet
     from ropewalk.models.storage import ModelFolder
     from ropewalk.training.config import EncoderOptions, ModelOptions
     from ropewalk.training.encoders import WordEncoder

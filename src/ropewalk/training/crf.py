@@ -32,7 +32,7 @@ from ropewalk.decoding import (
 )
 from ropewalk.decoding.expected import LONGEST
 from ropewalk.errors import TrainingError
-from ropewalk.models.labels import MISSING
+from ropewalk.models.label_sets import MISSING
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -15,11 +15,11 @@ from ropewalk.core.trees import check_heads, is_root_relation
 from ropewalk.errors import ConfigError, FormatError, TrainingError
 from ropewalk.models import tag_columns
 from ropewalk.models.combinations import Combinations
-from ropewalk.models.features import Vocabulary
 from ropewalk.models.known_lemmas import KnownLemmas
-from ropewalk.models.labels import MISSING, LabelSet, frequent, numbers
+from ropewalk.models.label_sets import MISSING, LabelSet, frequent, numbers
 from ropewalk.models.lexicon import Lexicon
 from ropewalk.models.tags import classes, column_of, tag_sets
+from ropewalk.models.vocabulary import Vocabulary
 from ropewalk.training.config import DataOptions
 from ropewalk.training.construction import graph_shape, head_shape, needs_vocabulary
 from ropewalk.training.graph_training import GraphExamples, graph_examples, graph_names

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from onnx import ModelProto
     from torch import Tensor
 
-    from ropewalk.models.labels import LabelSet
+    from ropewalk.models.label_sets import LabelSet
     from ropewalk.models.model import Model
     from ropewalk.models.scorer import Floats
     from ropewalk.training.classifiers import ArcScorer, PairScorer

@@ -14,7 +14,7 @@ from ropewalk.core.ragged import Offsets
 from ropewalk.encodings.graphs import NO_ARC, get, joined_relations
 from ropewalk.errors import TrainingError
 from ropewalk.formats import deps
-from ropewalk.models.labels import MISSING, GraphNames, frequent, numbers
+from ropewalk.models.label_sets import MISSING, GraphNames, frequent, numbers
 from ropewalk.models.scorer import GRAPHS, distance_classes
 from ropewalk.scoring.graph_scores import between_words
 from ropewalk.training.classifiers import ArcScorer, FeedForward, GroupClassifiers, PairRelations

@@ -27,8 +27,8 @@ from torch.distributed.fsdp import fully_shard
 from ropewalk import files
 from ropewalk.core.ragged import Offsets
 from ropewalk.errors import TrainingError
-from ropewalk.models.batching import shuffled
 from ropewalk.models.scorer import distance_classes
+from ropewalk.models.sentence_batches import shuffled
 from ropewalk.models.storage import read_content, read_json, write_json
 from ropewalk.training import trained_files
 from ropewalk.training.classifiers import DISTANCES

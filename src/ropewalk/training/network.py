@@ -10,7 +10,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from ropewalk.models.labels import MISSING
+from ropewalk.models.label_sets import MISSING
 from ropewalk.models.scorer import GRAPHS, TREES
 from ropewalk.training.classifiers import (
     ArcScorer,
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ropewalk.models.description import GroupShape
-    from ropewalk.models.labels import LabelSet
+    from ropewalk.models.label_sets import LabelSet
     from ropewalk.models.scorer import Group
     from ropewalk.training.classifiers import RelationHead
     from ropewalk.training.encoders import Batch, WordEncoder

@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from ropewalk import files
 from ropewalk.errors import FormatError, OptionError
-from ropewalk.models.features import read_vectors
+from ropewalk.models.vocabulary import read_vectors
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

@@ -26,7 +26,7 @@ from ropewalk.errors import TrainingError
 from ropewalk.files import make_folder
 from ropewalk.models.catalogue import locate
 from ropewalk.models.description import TRAINED, training_record
-from ropewalk.models.labels import MISSING
+from ropewalk.models.label_sets import MISSING
 from ropewalk.models.onnx.model import load as load_exported
 from ropewalk.models.storage import open_folder
 from ropewalk.models.tags import column_of
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from torch import Tensor
 
     from ropewalk.core.arrays import Ints
-    from ropewalk.models.labels import LabelSet
+    from ropewalk.models.label_sets import LabelSet
     from ropewalk.models.model import Model
     from ropewalk.models.scorer import Floats, Numbers, Scorer, Scores
     from ropewalk.training.config import TeacherOptions

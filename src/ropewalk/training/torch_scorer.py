@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, final
 import numpy as np
 import torch
 
-from ropewalk.models.batching import alike
-from ropewalk.models.features import styled
+from ropewalk.models.sentence_batches import alike
+from ropewalk.models.vocabulary import styled
 from ropewalk.training.classifiers import arc_scores
 
 if TYPE_CHECKING:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from ropewalk.models.description import DecodingOptions
-    from ropewalk.models.labels import LabelSet
+    from ropewalk.models.label_sets import LabelSet
     from ropewalk.models.storage import ModelFolder
     from ropewalk.training.config import Config
 

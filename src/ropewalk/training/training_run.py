@@ -19,9 +19,9 @@ from ropewalk.errors import TrainingError
 from ropewalk.formats.text import text_pieces
 from ropewalk.models import tag_columns
 from ropewalk.models.description import Description
-from ropewalk.models.features import styled
 from ropewalk.models.model import demand_decoders
 from ropewalk.models.storage import CONFIG, read_json, write_json
+from ropewalk.models.vocabulary import styled
 from ropewalk.options import flat_options, to_mapping
 from ropewalk.scoring import graph_scores
 from ropewalk.scoring.attachment import MEASURES, score

@@ -11,9 +11,9 @@ import torch
 
 from ropewalk import files
 from ropewalk.errors import ModelError, OptionError
-from ropewalk.models.batching import alike
 from ropewalk.models.catalogue import locate
-from ropewalk.models.labels import LabelSet
+from ropewalk.models.label_sets import LabelSet
+from ropewalk.models.sentence_batches import alike
 from ropewalk.models.storage import LABELS, open_folder
 from ropewalk.reporting.progress import track
 from ropewalk.training.config import Config, EncoderOptions

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ropewalk.models.description import Description
-    from ropewalk.models.labels import LabelSet
+    from ropewalk.models.label_sets import LabelSet
     from ropewalk.models.onnx.limits import InputSizes
     from ropewalk.models.scorer import Floats, Group, Numbers
     from ropewalk.models.storage import ModelFolder

@@ -7,19 +7,19 @@ from typing import TYPE_CHECKING, final
 import numpy as np
 
 from ropewalk.errors import ModelError, UnknownNameError
-from ropewalk.models.batching import alike
 from ropewalk.models.inputs import Inputs
 from ropewalk.models.onnx.bilstm import windows
 from ropewalk.models.onnx.files import ENCODER
 from ropewalk.models.onnx.limits import varying
 from ropewalk.models.onnx.session import Session
+from ropewalk.models.sentence_batches import alike
 from ropewalk.models.storage import CONFIG
 from ropewalk.models.word_readers import MASK, SETTINGS, WordReader, announced, side_by_side
 
 if TYPE_CHECKING:
     from ropewalk.core.arrays import Ints
     from ropewalk.core.columns import Column
-    from ropewalk.models.labels import LabelSet
+    from ropewalk.models.label_sets import LabelSet
     from ropewalk.models.scorer import Floats
     from ropewalk.models.storage import ModelFolder
 

@@ -22,7 +22,7 @@ from ropewalk.models.onnx.word_types import WordTypes
 if TYPE_CHECKING:
     from ropewalk.core.arrays import Ints
     from ropewalk.core.columns import Column
-    from ropewalk.models.labels import LabelSet
+    from ropewalk.models.label_sets import LabelSet
     from ropewalk.models.scorer import Floats
     from ropewalk.models.storage import ModelFolder
 

@@ -9,10 +9,10 @@ import numpy as np
 
 from ropewalk.errors import MissingExtraError, ModelError
 from ropewalk.models import subwords
-from ropewalk.models.batching import alike
 from ropewalk.models.onnx.files import BESIDE, ENCODER
 from ropewalk.models.onnx.limits import varying
 from ropewalk.models.onnx.session import Session
+from ropewalk.models.sentence_batches import alike
 from ropewalk.models.storage import CONFIG, TOKENIZER
 from ropewalk.models.subwords import Tokens
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from ropewalk.core.arrays import Ints
     from ropewalk.core.columns import Column
     from ropewalk.models.inputs import Arrays, Inputs
-    from ropewalk.models.labels import LabelSet
+    from ropewalk.models.label_sets import LabelSet
     from ropewalk.models.onnx.limits import InputSizes
     from ropewalk.models.scorer import Floats
     from ropewalk.models.storage import ModelFolder

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, final
 import numpy as np
 
 from ropewalk.errors import ModelError
-from ropewalk.models.features import AFFIXES, MOST_CHARACTERS, STYLES, Lookup
 from ropewalk.models.onnx.files import WORDS
 from ropewalk.models.onnx.limits import varying
 from ropewalk.models.onnx.session import Session
 from ropewalk.models.storage import LABELS
+from ropewalk.models.vocabulary import AFFIXES, MOST_CHARACTERS, STYLES, Lookup
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from ropewalk.core.columns import Column
-    from ropewalk.models.labels import LabelSet
+    from ropewalk.models.label_sets import LabelSet
     from ropewalk.models.onnx.limits import InputSizes
     from ropewalk.models.scorer import Floats
     from ropewalk.models.storage import ModelFolder

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from onnx import ModelProto
 
     from ropewalk.models.description import EncoderShape
-    from ropewalk.models.features import Vocabulary
+    from ropewalk.models.vocabulary import Vocabulary
 
 
 @final

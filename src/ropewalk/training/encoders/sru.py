@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from ropewalk.core.arrays import Ints
     from ropewalk.models.description import EncoderShape
-    from ropewalk.models.features import Vocabulary
+    from ropewalk.models.vocabulary import Vocabulary
 
 GATES = 3  # values for each dimension of a vector: the candidate, the forget gate and the keep gate
 

@@ -11,10 +11,10 @@ from ropewalk import files
 from ropewalk.errors import ModelError
 from ropewalk.models import subwords
 from ropewalk.models.description import EncoderShape
-from ropewalk.models.features import CASINGS
 from ropewalk.models.onnx.files import ENCODER
 from ropewalk.models.storage import TOKENIZER
 from ropewalk.models.subwords import Tokens
+from ropewalk.models.vocabulary import CASINGS
 from ropewalk.training.encoders.word_encoder import Batch, WordEncoder
 from ropewalk.training.onnx_graphs import SAMPLE, Computed, traced
 

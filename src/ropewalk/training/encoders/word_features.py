@@ -9,8 +9,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from ropewalk.models.features import STYLES, Lookup, Vocabulary, end_to_end
 from ropewalk.models.inputs import Inputs
+from ropewalk.models.vocabulary import STYLES, Lookup, Vocabulary, end_to_end
 from ropewalk.training.dropout import Dropout
 from ropewalk.training.encoders.word_encoder import Batch, WordEncoder
 from ropewalk.training.onnx_graphs import SAMPLE, Computed, traced

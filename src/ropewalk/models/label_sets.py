@@ -10,10 +10,10 @@ import numpy.typing as npt
 
 from ropewalk.core.trees import is_root_relation
 from ropewalk.models.combinations import Combinations
-from ropewalk.models.features import Vocabulary
 from ropewalk.models.known_lemmas import KnownLemmas
 from ropewalk.models.lexicon import Lexicon
 from ropewalk.models.packed import texts_of
+from ropewalk.models.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
