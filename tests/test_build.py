@@ -15,7 +15,8 @@ from typer.testing import CliRunner
 
 from building_tools import LATIN, TINY, Invented
 from ropewalk import conllu
-from ropewalk.autobuild import stages
+from ropewalk.autobuild import stages, treebank_files
+from ropewalk.autobuild import survey as surveys
 from ropewalk.autobuild.planning import (
     LIFTED,
     OF_PIECES,
@@ -28,7 +29,7 @@ from ropewalk.autobuild.planning import (
 )
 from ropewalk.autobuild.record import FILE
 from ropewalk.autobuild.stages import StageBegan, StageEnded, build, planned, work_folder
-from ropewalk.autobuild.survey import Survey, TextCounts
+from ropewalk.autobuild.survey import Survey, TextCounts, survey
 from ropewalk.autobuild.treebank_files import hold_out, licence
 from ropewalk.cli import app_of
 from ropewalk.errors import ConfigError, FormatError, ModelError, OptionError, RopewalkError, TrainingError
@@ -183,6 +184,24 @@ def test_simple_recurrent_units_are_chosen_and_lstms_an_option() -> None:
         made = plan(SEEN, BuildOptions(changes=changes), ABOUT)
         assert (made.parser.model.encoder.kind, made.parser.model.encoder.depth) == (kind, 3)
         assert not [name for name in unused_options(made.parser) if ".encoder." in name]
+
+
+def test_layers_are_wide_where_there_is_much_to_learn_and_space() -> None:
+    small, large, crowded = (
+        plan(replace(SEEN, words=words, crowded=full), BuildOptions(), ABOUT).parser
+        for words, full in ((10_000, False), (90_000, False), (90_000, True))
+    )
+    assert large.model.encoder.hidden > small.model.encoder.hidden == crowded.model.encoder.hidden
+    assert large.training.batch > small.training.batch
+    assert small.training.epochs == 70
+    assert 20 < large.training.epochs < 30
+
+
+def test_a_treebank_of_many_forms_leaves_no_space_for_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    data = treebank_files.read(source_of(Invented(), tmp_path, train=30), [])
+    assert not survey(data, ()).crowded
+    monkeypatch.setattr(surveys, "LARGE", surveys.FIXED)
+    assert survey(data, ()).crowded
 
 
 def test_the_plan_says_which_of_its_options_were_changed() -> None:

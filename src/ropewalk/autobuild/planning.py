@@ -42,7 +42,7 @@ WIDER = 60_000  # words of train from which on layers are wider
 TAGGING = 0.6  # weight of each tag column in the loss
 TAUGHT, TEACHING = 0.6, 0.55  # the teachers' share of the loss, and of the training time
 EPOCHS = 8_000  # of a parser: this divided by the square root of the words of train
-BATCH, LARGER_BATCH = 200, 300  # words of a parser's batch, and for wider layers
+BATCH, LARGER_BATCH = 200, 300  # words of a parser's batch below and from `WIDER` words of train on
 READ_AS_TEXT = 2_500_000  # words that a segmenter reads in all its epochs
 RENAMED = 0.2  # share of sentences of the segmenter's training in which names replace nouns
 READ_BY_ENCODER = 1_600_000  # words that a parser with a pretrained encoder reads in all its epochs
@@ -317,7 +317,7 @@ def _encoder(survey: Survey, options: BuildOptions, reader: ReaderFacts | None) 
                 "parser.training.head_rate": 1e-3,
             },
         )
-    hidden = 128 if survey.words < WIDER else 144
+    hidden = 128 if survey.words < WIDER or survey.crowded else 144
     classifier = 64 if survey.features > MOST_WHOLE else 128  # each feature apart has a classifier of its own
     vectors = (
         f", and static vectors of {reader.size}, which {_percent(reader.known)} of the words have" if reader else ""

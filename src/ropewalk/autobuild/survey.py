@@ -94,6 +94,7 @@ class Survey:
     features: int = 0  # distinct values of FEATS
     least_count: int = 2  # occurrences of a known word or affix,
     least_rules: int = 2  # and of a lemma rule, so that models stay small
+    crowded: bool = False  # whether forms, lemmas and tags leave little space for words and affixes
     script: str = ""
     right_to_left: bool = False
     graphs: bool = False
@@ -130,6 +131,7 @@ def survey(data: TreebankData, candidates: Sequence[str]) -> Survey:
     measured = data.dev if data.dev.words >= ENOUGH and not bad_sentences(data.dev) else good
     script, right_to_left = _script(main)
     text = _text(main)
+    most = _most_known(bank, text)
     return Survey(
         sentences=len(bank),
         words=bank.words,
@@ -143,7 +145,8 @@ def survey(data: TreebankData, candidates: Sequence[str]) -> Survey:
         bad_trees=len(bad),
         columns={name: filled(main, name) for name in tag_columns.OWN},
         features=len(set(bank.column("feats").names) - {NONE}),
-        least_count=_least_known(bank, text),
+        least_count=_least_known(bank, max(most, FEWEST)),
+        crowded=most < FEWEST,
         least_rules=_least_rules(bank),
         script=script,
         right_to_left=right_to_left,
@@ -159,8 +162,8 @@ def _least_rules(bank: Treebank) -> int:
     return _least_count(np.bincount(classes(bank, "lemma").ids).tolist(), MOST_RULES)
 
 
-def _least_known(bank: Treebank, text: TextCounts) -> int:
-    """Return the least count of words and affixes that a model knows, so that it has about `LARGE` bytes."""
+def _most_known(bank: Treebank, text: TextCounts) -> int:
+    """Return the number of words and affixes with which a model has about `LARGE` bytes."""
     forms = bank.column("form")
     pairs = {*zip(forms.texts(), bank.column("lemma").texts(), strict=True)}
     present = [name for name in tag_columns.OWN if filled(bank, name) >= PRESENT]
@@ -169,12 +172,18 @@ def _least_known(bank: Treebank, text: TextCounts) -> int:
     left -= A_CHARACTER * len(set("".join(forms.names)))
     left -= sum(A_TAG_SET + A_CLASS * len(names) for _, names in sets)
     left -= round(OF_TEXT * sum(len(form.encode()) + len(lemma.encode()) for form, lemma in pairs))
+    return left // A_WORD
+
+
+def _least_known(bank: Treebank, most: int) -> int:
+    """Return the least count of at least 2 which at most `most` words and affixes reach."""
+    forms = bank.column("form")
     counts: Counter[str] = Counter()
     for form, count in zip(forms.names, np.bincount(forms.ids, minlength=len(forms.names)).tolist(), strict=True):
         counts[lower(form)] += count
         for part in own_affixes(form):
             counts[part] += count
-    return _least_count(counts.values(), max(left // A_WORD, FEWEST))
+    return _least_count(counts.values(), most)
 
 
 def _least_count(counts: Iterable[int], most: int) -> int:
