@@ -33,19 +33,27 @@ QUESTION_MARKS = (
 )  # also of Greek, Arabic, Chinese, Armenian and Amharic
 
 LEAST = {
+    "cs": 86.0,
+    "da": 97.5,
     "de": 94.0,
     "en": 98.0,
     "es": 92.5,
+    "fi": 93.0,
     "fr": 94.0,
     "it": 94.0,
+    "nb": 96.0,
     "nl": 93.5,
     "pl": 93.5,
     "pt": 95.0,
     "ru": 97.5,
+    "sv": 95.5,
     "ta": 79.0,
+    "tr": 95.5,
     "ug": 93.5,
+    "uk": 90.5,
     "vi": 57.5,
     "wo": 95.0,
+    "zh": 85.0,
 }
 """Bars of shipped models by code: the least percentage of `UPOS and lemmas right` of `bench/everyday.py`."""
 

@@ -1,0 +1,1 @@
+"""The model cs of Ropewalk: data alone."""

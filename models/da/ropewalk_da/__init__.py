@@ -1,0 +1,1 @@
+"""The model da of Ropewalk: data alone."""

@@ -1,0 +1,1 @@
+"""The model fi of Ropewalk: data alone."""

@@ -1,0 +1,1 @@
+"""The model nb of Ropewalk: data alone."""

@@ -1,0 +1,1 @@
+"""The model sv of Ropewalk: data alone."""

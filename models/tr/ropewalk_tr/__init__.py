@@ -1,0 +1,1 @@
+"""The model tr of Ropewalk: data alone."""

@@ -1,0 +1,1 @@
+"""The model uk of Ropewalk: data alone."""

@@ -1,0 +1,1 @@
+"""The model zh of Ropewalk: data alone."""
