@@ -167,6 +167,7 @@ by the text. [UDPipe 1](udpipe.md) was trained on the same files as some of thes
 - After each treebank is the release of Universal Dependencies, or the commit, from which it was taken. *train* counts
   the words of all their train files, *test* those of the test file (`python recipes/count_words.py UD…`). The English
   models also learnt from other text.
+- Chinese-GSD has traditional characters; text in simplified ones is parsed badly.
 - The last {len(published())} columns are the LAS from raw text that the authors of other parsers print. **They were not
   measured here, and not under equal terms.** Those parsers learnt from all training data of their release. Ours often
   had less: for many treebanks only a part of it, as *train* shows. Releases differ too: some treebanks were corrected
