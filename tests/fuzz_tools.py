@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import faulthandler
 import os
+import re
 import subprocess
 import sys
 import time
@@ -36,12 +37,15 @@ def fuzzed(rounds: int, trace: Path, *words: str) -> None:
     assert not never
 
 
+NO_ITEM = re.compile(r"no \w+ has index -?\d+; |sentence -?\d+ of ")
+
+
 def answered(action: Callable[[], object]) -> bool:
-    """Return whether a call returned; it may also raise an error of ours, or an `IndexError` for a sentence."""
+    """Return whether a call returned; it may also raise an error of ours, or an `IndexError` that names the item."""
     try:
         action()
     except (RopewalkError, IndexError) as error:
-        if isinstance(error, IndexError) and not str(error).startswith("sentence "):
+        if isinstance(error, IndexError) and not NO_ITEM.match(str(error)):
             raise
         return False
     return True

@@ -192,7 +192,7 @@ def test_few_words_among_what_makes_no_token_are_limited(name: str, tmp_path: Pa
 
 def test_format_characters_that_make_tokens_pass_in_little_memory(tmp_path: Path) -> None:
     file = tmp_path / "format.txt"
-    file.write_text("\u200e\u2060\u00ad\u061c\u200d" * 200_000 + " " + "\u2060" * 1_000_000, encoding="utf-8")
+    file.write_text("\u2061\u2060\u00ad\u2062\u200d" * 200_000 + " " + "\u2060" * 1_000_000, encoding="utf-8")
     done = run("parse", file, "-o", tmp_path / "out.conllu")
     assert (done.returncode, done.stderr) == (0, "ropewalk: 2,000 words parsed\n")
 
@@ -234,7 +234,14 @@ def test_graphs_of_a_device_without_end_are_refused(command: list[str], tmp_path
 
 def test_spaces_are_the_characters_that_no_token_holds() -> None:
     every = map(chr, range(0x110000))
-    no_token = {one for one in every if unicodedata.category(one) in {"Cc", "Zs", "Zl", "Zp"} or one in "\u200b\ufeff"}
+    directions = {"LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI"}
+    no_token = {
+        one
+        for one in every
+        if unicodedata.category(one) in {"Cc", "Zs", "Zl", "Zp"}
+        or unicodedata.bidirectional(one) in directions
+        or one in "\u200b\u200e\u200f\ufeff"
+    }
     assert set(SPACES) == no_token
 
 
