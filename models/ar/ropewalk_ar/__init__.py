@@ -1,0 +1,1 @@
+"""The model ar of Ropewalk: data alone."""

@@ -1,0 +1,1 @@
+"""The model el of Ropewalk: data alone."""

@@ -1,0 +1,1 @@
+"""The model he of Ropewalk: data alone."""

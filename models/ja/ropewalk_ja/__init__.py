@@ -1,0 +1,1 @@
+"""The model ja of Ropewalk: data alone."""

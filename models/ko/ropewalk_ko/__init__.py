@@ -1,0 +1,1 @@
+"""The model ko of Ropewalk: data alone."""
