@@ -345,6 +345,7 @@ def test_dots_are_whole_where_the_treebank_has_them_so() -> None:
 
 def test_no_sentence_ends_within_several_marks_or_before_a_closing_bracket() -> None:
     assert ruled("no?! yes", ends="o!", sentence="?") == [["no", "?", "!"], ["yes"]]
+    assert ruled("no!...yes", ends="o.", sentence="!") == [["no", "!"], [".", ".", ".", "yes"]]
     assert ruled("好！！走", ends="好！", sentence="！") == [["好", "！", "！"], ["走"]]
     assert ruled("「走。」他", ends="「走」", sentence="。") == [["「", "走", "。", "」"], ["他"]]
     assert ruled("(It ends.) Now", ends="(s)", sentence=".") == [["(", "It", "ends", ".", ")"], ["Now"]]

@@ -38,6 +38,7 @@ IN_NUMBER = re.compile(r"[.,:\u066b\u066c](?<=\d.)(?=\d)")
 NUMBER = re.compile(r"\d+(?:[.,\u066b\u066c]\d+)+")
 _FINAL = r"[.!?…\u3002\uff0e\uff01\uff1f\u061f]"
 FINALS = re.compile(rf"{_FINAL}(?={_FINAL}){_FINAL}+")
+DOTS_BEFORE_WORD = re.compile(r"(?<=\.\.\.)\w")  # the dots may begin a sentence
 CLOSERS = re.compile(r"[)\]\u300d\u300f\uff09\u3011\u3009\u300b\u201d]+")
 _QUOTES = r"[\"'\u2018\u2019\u201c\u201d«»]"
 _DASHES = r"(?:[\u2014\u2013-]\s+)?"
@@ -217,7 +218,7 @@ NEUTRAL = Rules()
 
 def _closers(text: str, marks: MarkBits, first: int) -> None:
     """Move sentence ends within several final marks to the last one, and those before closing brackets after them."""
-    spans = [match.span() for match in FINALS.finditer(text, first)]
+    spans = [match.span() for match in FINALS.finditer(text, first) if not DOTS_BEFORE_WORD.match(text, match.end())]
     spans += [(max(match.start() - 1, 0), match.end()) for match in CLOSERS.finditer(text, first)]
     for start, stop in spans:
         inside = marks[start : stop - 1]
