@@ -1,0 +1,1 @@
+"""The model hi of Ropewalk: data alone."""

@@ -1,0 +1,1 @@
+"""The model hr of Ropewalk: data alone."""

@@ -1,0 +1,1 @@
+"""The model id of Ropewalk: data alone."""

@@ -1,0 +1,1 @@
+"""The model ro of Ropewalk: data alone."""
