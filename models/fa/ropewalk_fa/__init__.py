@@ -1,0 +1,1 @@
+"""The model fa of Ropewalk: data alone."""

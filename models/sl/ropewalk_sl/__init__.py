@@ -1,0 +1,1 @@
+"""The model sl of Ropewalk: data alone."""
