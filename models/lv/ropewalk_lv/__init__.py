@@ -1,0 +1,1 @@
+"""The model lv of Ropewalk: data alone."""
