@@ -1,0 +1,1 @@
+"""The model ka of Ropewalk: data alone."""
