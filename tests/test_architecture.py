@@ -7,6 +7,7 @@ import os
 import re
 import subprocess
 import sys
+import tomllib
 from functools import cache
 from pathlib import Path
 
@@ -493,3 +494,10 @@ def test_docstrings_begin_with_plain_words() -> None:
         if re.split(r"\W", docstring, maxsplit=1)[0] in NO_VERBS
     ]
     assert not wrong, "\n".join(wrong)
+
+
+def test_wheels_are_left_out_by_platform() -> None:
+    table = tomllib.loads((REPOSITORY / "pyproject.toml").read_text(encoding="utf-8"))
+    left_out = table["tool"]["cibuildwheel"]["skip"].split()
+    assert left_out
+    assert all(name.startswith("*-") for name in left_out)

@@ -41,7 +41,7 @@ SMALL, MEDIUM = 20_000, 100_000  # words of train
 WIDER = 60_000  # words of train from which on layers are wider
 TAGGING = 0.6  # weight of each tag column in the loss
 TAUGHT, TEACHING = 0.6, 0.55  # the teachers' share of the loss, and of the training time
-EPOCHS = 8_000  # of a parser: this divided by the square root of the words of train
+EPOCHS = 8_000  # divided by the square root of the words of train: a parser's epochs
 BATCH, LARGER_BATCH = 200, 300  # words of a parser's batch below and from `WIDER` words of train on
 READ_AS_TEXT = 2_500_000  # words that a segmenter reads in all its epochs
 RENAMED = 0.2  # share of sentences of the segmenter's training in which names replace nouns
@@ -362,7 +362,8 @@ def _teaching(teachers: int) -> Choice | None:
 
 def _epochs(survey: Survey, options: BuildOptions, copies: int) -> Choice:
     if options.encoder:
-        epochs, batch = _within(READ_BY_ENCODER // survey.words, 4, 30), 200 if survey.words < SMALL else 500
+        epochs = _within(READ_BY_ENCODER // survey.words, 4, 30)
+        batch = 200 if survey.words < SMALL else 500
     else:
         epochs = _within(round(EPOCHS / survey.words**0.5), 12, 70)
         batch = BATCH if survey.words < WIDER else LARGER_BATCH

@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from ropewalk.autobuild.treebank_files import TreebankData
 
 UNSPACED = 0.5  # share of gaps between words without a space from which on a script counts as unspaced
-LARGE = 2_650_000  # bytes of a model, as far as words and affixes can be left out; about so many of them are for
-FIXED, UNSPACED_MORE = 1_450_000, 500_000  # what all models have, and longer segmenters of text without spaces
+LARGE = 2_650_000  # bytes of a model; rare words and affixes are left out to stay below
+FIXED, UNSPACED_MORE = 1_450_000, 500_000  # bytes of every model, and of the larger segmenter of text without spaces
 A_WORD, A_CHARACTER = 75, 200  # the vectors of a word or affix, and of a character
 A_TAG_SET, A_CLASS = 16_000, 132  # classifiers of tags
 OF_TEXT = 0.8  # each byte of distinct forms and their lemmas

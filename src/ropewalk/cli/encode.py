@@ -111,9 +111,10 @@ def _write(
     unit: str,
     loss: str,
 ) -> None:
-    """Write the labels of each piece: the text of its labels and, for each sentence, whether something is lost.
+    """Write labels, and say how many sentences they do not preserve.
 
-    If so, print how many of the sentences, each a `unit`, had this `loss`.
+    A piece is the text of some labels, and for each of its sentences whether it is lost. The message calls sentences
+    `unit`, and ends with `loss`.
     """
     from ropewalk.formats import label_files
 
